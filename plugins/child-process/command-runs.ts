@@ -4,6 +4,7 @@ import { counted } from '../../operators/internal.ts';
 import { isFatal, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
 import type { BatchDemand } from '../lines/batch-demand.ts';
 import type { ReadLines } from '../lines/collect-lines.ts';
+import { countLines } from '../lines/count-lines.ts';
 import { LineInput } from '../lines/line-input.ts';
 import { UnacknowledgedLines } from '../lines/unacknowledged-lines.ts';
 import { ChildProcess, endText, type ProcessEnd } from './child-process.ts';
@@ -153,10 +154,4 @@ export class CommandRuns {
     if (error === undefined) logger.info(`${who}: ${next}`);
     else logger.warn(`${who}: ${safeReason(error.cause)}; ${next}`);
   }
-}
-
-function countLines(chunk: Buffer): number {
-  let lines = 0;
-  for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
-  return lines;
 }

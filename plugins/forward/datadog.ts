@@ -10,7 +10,7 @@ import {
 } from '../../src/sdk/index.ts';
 import { JSON_ARRAY, LineDocuments } from '../http/documents.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { type EncodedCall, encodeEach, httpSink } from '../http/http-sink.ts';
+import { type EncodedCall, encodedCall, httpSink } from '../http/http-sink.ts';
 import { millisecondsOf } from '../http/timestamps.ts';
 
 const text = (description: string) => z.string().min(1).optional().describe(description);
@@ -69,7 +69,7 @@ function encode(config: Config, events: readonly CollectedEvent[]): EncodedCall 
     const message = format === 'line' && typeof data.line === 'string' ? data.line : toJson(data);
     return `${JSON.stringify({ ...all, timestamp: millisecondsOf(timestamp), message })}\n`;
   };
-  return encodeEach(
+  return encodedCall(
     events,
     log,
     (logs) => new LineDocuments(Buffer.from(logs.join('')), logs.length, JSON_ARRAY),

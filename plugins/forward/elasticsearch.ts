@@ -18,7 +18,7 @@ import { type CallIds, callIds, positionIn } from '../http/call-ids.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { encodeEach, httpSink } from '../http/http-sink.ts';
+import { encodedCall, httpSink } from '../http/http-sink.ts';
 
 const computed = (gives: string) =>
   z.strictObject({
@@ -149,7 +149,7 @@ function send(ctx: Context, events: readonly CollectedEvent[], ids: CallIds) {
   const documentsOf = (items: readonly string[]) =>
     new LineDocuments(Buffer.from(items.join('')), items.length, { linesEach: 2 });
   return sink.send(ctx, () =>
-    encodeEach(
+    encodedCall(
       events,
       (event, position) => write(event, `${ids.call}-${positionIn(ids, position)}`),
       documentsOf,

@@ -17,7 +17,7 @@ import { type CallIds, callIds, positionIn } from '../http/call-ids.ts';
 import { type Documents, EventDocuments, LineDocuments } from '../http/documents.ts';
 import { EventLines, eventsIn } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { type EncodedCall, encodeEach, httpSink } from '../http/http-sink.ts';
+import { type EncodedCall, encodedCall, httpSink } from '../http/http-sink.ts';
 import { millisecondsOf, parseTimestamp } from '../http/timestamps.ts';
 
 const schema = ForwardConfigBase.extend({
@@ -137,7 +137,7 @@ function encodeEvents(ctx: Context, events: readonly CollectedEvent[], ids: Call
     const time = `${millisecondsOf(event.timestamp)}${String(nanoseconds(position)).padStart(6, '0')}`;
     return { stream: streamOf(event), value: `["${time}",${JSON.stringify(text)}]` };
   };
-  return encodeEach(events, entryOf, (entries) => new EventDocuments(entries, bodyOf));
+  return encodedCall(events, entryOf, (entries) => new EventDocuments(entries, bodyOf));
 }
 
 function bodyOf(entries: readonly Entry[]): Buffer {

@@ -13,7 +13,7 @@ import { fieldName } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { encodeEach, httpSink } from '../http/http-sink.ts';
+import { encodedCall, httpSink } from '../http/http-sink.ts';
 import { encodeJson, encodeProtobuf } from '../otlp/encode.ts';
 import { LOGS, type Signal } from '../otlp/messages.ts';
 import { type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
@@ -72,7 +72,7 @@ function send(ctx: Context, events: readonly CollectedEvent[]) {
   const encode = encoding === 'json' ? encodeJson : encodeProtobuf;
   return sink.send(ctx, () => {
     let records: readonly SentRecord[] = [];
-    const call = encodeEach(
+    const call = encodedCall(
       events,
       (event, position): SentRecord => ({ ...otlpRecord(event, mapping), position }),
       (unsorted) => {

@@ -15,7 +15,7 @@ import type { SignedRequest } from '../http/client.ts';
 import { type Documents, flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { type EncodedCall, encodeEach, httpSink } from '../http/http-sink.ts';
+import { type EncodedCall, encodedCall, httpSink } from '../http/http-sink.ts';
 import { encodedKey, isPrefix, keyOf, regionOf, targetOf, wrongRegion } from '../s3/location.ts';
 import { sign } from '../s3/sign.ts';
 
@@ -132,7 +132,7 @@ function send(
   const documentsOf = (lines: readonly string[]) =>
     new LineDocuments(Buffer.from(lines.join('')), lines.length);
   return sink.send(ctx, () =>
-    objectsOf(encodeEach(events, write, documentsOf), events.length, { ctx, id, restOf }),
+    objectsOf(encodedCall(events, write, documentsOf), events.length, { ctx, id, restOf }),
   );
 }
 

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { firstValueFrom, fromEvent, race, timer } from 'rxjs';
 import * as z from 'zod';
 import { steadyClock } from '../../operators/internal.ts';
@@ -15,12 +14,19 @@ import {
   secret,
   toJson,
 } from '../../src/sdk/index.ts';
-import { type Answer, type AnsweredCall, isSuccess, jsonOf, type PartialFailure } from '../http/answer.ts';
+import {
+  type Answer,
+  type AnsweredCall,
+  isSuccess,
+  jsonOf,
+  type PartialFailure,
+  statusText,
+} from '../http/answer.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { LineDocuments } from '../http/documents.ts';
 import { EventLines, eventsIn } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { type Ask, type EncodedCall, encodeEach, httpSink } from '../http/http-sink.ts';
+import { type Ask, type EncodedCall, encodedCall, httpSink } from '../http/http-sink.ts';
 import { millisecondsOf, parseTimestamp } from '../http/timestamps.ts';
 
 const fixed = (what: string) =>
@@ -97,9 +103,9 @@ splunk:
   forward: ({ ctx, event }) => sink.send(ctx, () => encodeEvents(ctx.config, [event])),
   forwardBatch: ({ ctx, events }) => sink.send(ctx, () => encodeEvents(ctx.config, events)),
   forwardJsonLines:
-    ({ ctx: { config }, ctx }) =>
+    ({ ctx }) =>
     (lines) =>
-      sink.send(ctx, () => documentsIn(lines, config) ?? encodeEvents(config, eventsIn(lines))),
+      sink.send(ctx, () => documentsIn(lines, ctx.config) ?? encodeEvents(ctx.config, eventsIn(lines))),
 });
 
 /** Splunk refuses a request for a blank line and may have stored the events in front of it, so it is not sent. */
@@ -123,7 +129,7 @@ function encodeEvents(config: Config, events: readonly CollectedEvent[]): Encode
     const content = format === 'line' && typeof line === 'string' ? JSON.stringify(line) : toJson(event.data);
     return `${start}${secondsText(millisecondsOf(event.timestamp))},"event":${content}}\n`;
   };
-  return encodeEach(events, encode, (lines) => new LineDocuments(Buffer.from(lines.join('')), lines.length));
+  return encodedCall(events, encode, (lines) => new LineDocuments(Buffer.from(lines.join('')), lines.length));
 }
 
 const secondsText = (ms: number) => `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`;
@@ -142,7 +148,7 @@ function isBlank(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** The same of events that are JSON already. Undefined if one of them has to be parsed. */
+/** The documents of events that are JSON already. Undefined if one of them has to be parsed. */
 function documentsIn(bytes: Buffer, config: Config): LineDocuments | undefined {
   if (config.format === 'raw') return undefined;
   const lines = new EventLines(bytes, 'line');
@@ -186,7 +192,7 @@ const CODES: Readonly<Record<number, string>> = {
   14: 'acknowledgement is disabled',
   15: 'error in handling indexed fields',
 };
-/** Those that say that an event is wrong. */
+/** The codes that say that an event is wrong. */
 const EVENT_CODES = new Set([5, 6, 12, 13, 15]);
 
 function codeOf(text: string): number | undefined {
@@ -237,9 +243,4 @@ function isAcknowledged(answer: Answer, id: number): boolean {
     jsonOf(answer.text) as { readonly acks?: Readonly<Record<string, unknown>> } | null | undefined
   )?.acks;
   return acks?.[String(id)] === true;
-}
-
-function statusText({ status, serverError }: Answer): string {
-  const meanings = [STATUS_CODES[status], serverError].filter((text) => text !== undefined);
-  return meanings.length === 0 ? `${status}` : `${status} (${meanings.join('; ')})`;
 }

@@ -2,12 +2,11 @@ import { type Observable, throwError } from 'rxjs';
 import {
   type CollectedEvent,
   defineForwarder,
-  type FailedEvent,
   oncePerContext,
   type PipelineRunContext,
   PluginError,
-  safeReason,
 } from '../../src/sdk/index.ts';
+import { encodeEach } from '../encode-each.ts';
 import { type ForwarderConfig, forwarderSchema } from '../syslog/forwarder-settings.ts';
 import { SyslogLink } from '../syslog/link.ts';
 import { messageWriter } from '../syslog/write-message.ts';
@@ -38,18 +37,8 @@ const senderOf = oncePerContext((ctx: Context) => {
   const link = new SyslogLink(ctx);
   const write = messageWriter(ctx.config, ctx.info.id);
   return (events: readonly CollectedEvent[]): Observable<never> => {
-    const messages: string[] = [];
-    const positions: number[] = [];
-    const refused: FailedEvent[] = [];
-    for (const [index, event] of events.entries()) {
-      try {
-        messages.push(write(event));
-        positions.push(index);
-      } catch (error) {
-        refused.push({ index, reason: safeReason(error), permanent: true });
-      }
-    }
-    if (refused.length === 0) return link.send(messages);
+    const { encoded, positions, refused } = encodeEach(events, (event) => write(event));
+    if (refused.length === 0) return link.send(encoded);
     // The others are sent in the next call, because an error names all that failed at once.
     const failedEvents = [...refused, ...positions.map((index) => ({ index, permanent: false }))];
     const reason = 'an event cannot be written as a message';

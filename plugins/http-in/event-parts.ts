@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { counted } from '../../operators/internal.ts';
 import { BlockLease, type BlockMemory, LineBlock } from '../../operators/internal-files.ts';
 import { isoNow, LineEvents, ParsedEvents, type ParsedFields, type Rows } from '../../src/sdk/index.ts';
+import { countLines } from '../lines/count-lines.ts';
 import { parseJsonValue } from '../parse/formats.ts';
 import type { EventParts } from './intake.ts';
 import { Refusal } from './refusal.ts';
@@ -49,12 +50,6 @@ export function lineParts(body: Buffer, source: string, memory: BlockMemory): Ev
     },
     release: () => block.release(),
   };
-}
-
-function countLines(bytes: Buffer): number {
-  let size = 0;
-  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, end + 1)) size++;
-  return size;
 }
 
 /** Events with these data, which nobody else holds. */

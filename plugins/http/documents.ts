@@ -1,4 +1,5 @@
 import { type CollectedEvent, serialise, toJson } from '../../src/sdk/index.ts';
+import { countLines } from '../lines/count-lines.ts';
 
 const [LF, COMMA] = [0x0a, 0x2c];
 
@@ -65,13 +66,6 @@ export interface LineForm {
 
 /** The form of documents that are a JSON array. */
 export const JSON_ARRAY: LineForm = { list: ['[', ']'] };
-
-/** The lines of a buffer, each of which ends with an LF. */
-export function countLines(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
-  return count;
-}
 
 /** A copy: the memory of the documents may be used for another attempt. */
 function jsonList(bytes: Buffer, [before, after]: readonly [string, string]): Buffer {

@@ -11,6 +11,7 @@ import {
   type Secret,
   safeReason,
 } from '../../src/sdk/index.ts';
+import { encodeEach } from '../encode-each.ts';
 import {
   type Answer,
   type AnsweredCall,
@@ -28,7 +29,7 @@ import { compressed, zstdProblem } from './compression.ts';
 import { type Documents, halves } from './documents.ts';
 import { type HttpConfig, warnings, wrongHeaders } from './http-fields.ts';
 
-/** What a protocol over HTTP is: all that its plugin adds to what every output does. */
+/** A protocol over HTTP: all that its plugin adds to what every output does. */
 export interface HttpProtocol {
   /** The URL, if the configuration has no `url`. */
   readonly url?: string;
@@ -153,22 +154,12 @@ function overruled(
 }
 
 /** The documents of the events for which there is one. An error of `encode` refuses its event alone. */
-export function encodeEach<E, D>(
+export function encodedCall<E, D>(
   events: readonly E[],
   encode: (event: E, position: number) => D,
   documentsOf: (encoded: readonly D[]) => Documents,
 ): EncodedCall {
-  const encoded: D[] = [];
-  const positions: number[] = [];
-  const refused: FailedEvent[] = [];
-  for (const [index, event] of events.entries()) {
-    try {
-      encoded.push(encode(event, index));
-      positions.push(index);
-    } catch (error) {
-      refused.push({ index, reason: safeReason(error), permanent: true });
-    }
-  }
+  const { encoded, positions, refused } = encodeEach(events, encode);
   return { documents: documentsOf(encoded), positions, refused };
 }
 

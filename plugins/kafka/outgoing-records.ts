@@ -3,10 +3,10 @@ import {
   type CollectedEvent,
   type FailedEvent,
   PluginError,
-  safeReason,
   serialise,
   toJson,
 } from '../../src/sdk/index.ts';
+import { encodeEach } from '../encode-each.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import { fieldPath, getField } from '../expressions/fields.ts';
 import type { OutgoingRecord } from './record-writer.ts';
@@ -51,15 +51,7 @@ export function recordsFrom({ topic, key, payload }: RecordSettings): RecordSour
   const isPlain = typeof topic === 'string' && key === undefined && payload === 'event';
   return {
     ofEvents(events) {
-      const failed: FailedEvent[] = [];
-      const records = events.flatMap((event, index) => {
-        try {
-          return [record(event, index)];
-        } catch (error) {
-          failed.push({ index, reason: safeReason(error), permanent: true });
-          return [];
-        }
-      });
+      const { encoded: records, refused: failed } = encodeEach(events, record);
       return { records, failed };
     },
     ofLines: isPlain
