@@ -1,5 +1,5 @@
-import { defer, firstValueFrom, Subscription, timer } from 'rxjs';
-import { Fifo, isNoteworthy } from '../../operators/internal.ts';
+import { defer, firstValueFrom, type Subscriber, Subscription, timer } from 'rxjs';
+import { isNoteworthy, Pump } from '../../operators/internal.ts';
 import {
   EventBatch,
   isFatal,
@@ -16,32 +16,20 @@ import {
   type GroupEvents,
   type GroupMember,
   type GroupSettings,
-  type IncomingRecord,
   type JoinGroup,
   nameOf,
   type Position,
 } from './group-member.ts';
 import { type Piece, piecesOf, type RecordFormat } from './incoming-records.ts';
+import { OffsetCommitter } from './offset-committer.ts';
+import { type Chunk, RecordQueue } from './record-queue.ts';
 
 type Context = PipelineRunContext<GroupSettings & RecordFormat & { readonly name: string }>;
 
-/** What a reader does for its subscriber. */
-interface ReaderOutput {
-  next(batch: EventBatch): void;
-  error(error: unknown): void;
-  complete(): void;
-}
-
 /** Milliseconds between two attempts to join. */
 const RETRY_WAIT = 1000;
-/** Milliseconds in which acknowledgements are gathered for one commit. */
-const COMMIT_WAIT = 100;
 /** Milliseconds at most before events that failed are read again. The wait doubles with each failure. */
 const LONGEST_WAIT = 60_000;
-/** Bytes of memory for what waits to be emitted. */
-const MOST_WAITING = 4 * 1024 * 1024;
-/** Bytes of memory for a record, beside its content. */
-const RECORD_OVERHEAD = 200;
 const WORTHWHILE_EVENTS = 256;
 
 /** A partition from the moment that this member was given it, until it is taken away or read again. */
@@ -52,8 +40,6 @@ interface Partition extends Position {
   offset: bigint;
   /** The offset after the last record that was emitted. */
   emitted: bigint;
-  /** The offset after the last record that was acknowledged, until it is committed. */
-  acknowledged: bigint | undefined;
   /** Records that are there and were not fetched. */
   lag: number;
   batchesInFlight: number;
@@ -62,26 +48,13 @@ interface Partition extends Position {
   isPaused: boolean;
 }
 
-/** Records of a partition that wait to be emitted. */
-interface Chunk {
-  readonly partition: Partition;
-  readonly records: readonly IncomingRecord[];
-  readonly next: bigint;
-  /** Of memory. */
-  readonly bytes: number;
-  /** Records that were emitted. */
-  done: number;
-}
+const newPartition = (position: Position, end: bigint): Partition => ({
+  ...{ ...position, end, emitted: position.offset, lag: Number(end - position.offset) },
+  ...{ batchesInFlight: 0, failures: 0, isPaused: false },
+});
 
 /** Milliseconds before events that failed are read again. */
 export const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
-
-/** Bytes of memory for a record. */
-function sizeOf({ key, value, headers }: IncomingRecord): number {
-  let size = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, content] of headers) size += RECORD_OVERHEAD + name.length + (content?.length ?? 0);
-  return size;
-}
 
 /**
  * Reads the partitions that a group gives to this member. The engine acknowledges batches in the order of emission, so
@@ -90,31 +63,34 @@ function sizeOf({ key, value, headers }: IncomingRecord): number {
 export class GroupReader {
   readonly #ctx: Context;
   readonly #join: JoinGroup;
-  readonly #output: ReaderOutput;
+  readonly #output: Subscriber<EventBatch>;
   readonly #demand: BatchDemand;
   readonly #partitions = new Map<string, Partition>();
-  readonly #waiting = new Fifo<Chunk>();
+  readonly #queue = new RecordQueue<Partition>();
+  readonly #pump: Pump;
+  readonly #committer: OffsetCommitter;
   /** The brokers that are asked for records now. */
   readonly #asked = new Set<number>();
   readonly #reading = new Subscription();
-  readonly #committing = new Subscription();
-  #waitingBytes = 0;
   #member: GroupMember | undefined;
   /** Names the membership whose events count. */
   #membership = 0;
   #isAssigned = false;
-  #isPumping = false;
   #isLocating = false;
-  #isCommitDue = false;
   #isFailing = false;
   #isStopped = false;
 
-  constructor(ctx: Context, join: JoinGroup, output: ReaderOutput) {
+  constructor(ctx: Context, join: JoinGroup, output: Subscriber<EventBatch>) {
     this.#ctx = ctx;
     this.#join = join;
     this.#output = output;
     this.#demand = new BatchDemand(ctx.demand, ctx.state, WORTHWHILE_EVENTS);
-    this.#reading.add(this.#demand.room$.subscribe(() => this.#pump()));
+    this.#pump = new Pump(() => this.#step(), output);
+    this.#committer = new OffsetCommitter(
+      async (positions) => this.#member?.commit(positions),
+      (error) => this.#report(error),
+    );
+    this.#reading.add(this.#demand.room$.subscribe(() => this.#pump.run()));
     ctx.beforeEnd?.(defer(() => this.#leave()));
     ctx.ended.addEventListener('abort', () => void this.#leave(), { once: true });
     void this.#connect();
@@ -138,7 +114,7 @@ export class GroupReader {
       const member = await this.#join(config, events, !once);
       if (!isCurrent()) return void member.close();
       this.#member = member;
-      this.#pump();
+      this.#pump.run();
     } catch (error) {
       if (isCurrent()) this.#retry(error);
     }
@@ -149,6 +125,7 @@ export class GroupReader {
     void this.#member?.close();
     this.#member = undefined;
     this.#partitions.clear();
+    this.#committer.keepOnly(this.#partitions);
     // Without partitions, all that was assigned would seem to be done.
     this.#isAssigned = false;
     if (this.#isStopped) return;
@@ -165,42 +142,44 @@ export class GroupReader {
 
   async #leave(): Promise<void> {
     this.stop();
-    this.#committing.unsubscribe();
     const member = this.#member;
     if (member === undefined) this.#membership++;
-    await this.#commit();
+    await this.#committer.close();
     this.#member = undefined;
     await member?.close();
   }
 
   #assign(assigned: readonly AssignedPartition[], continues: boolean): void {
-    const before = new Map(this.#partitions);
+    const before = new Map(continues ? this.#partitions : []);
     this.#partitions.clear();
-    for (const { isCommitted, offset, end, ...partition } of assigned) {
-      const name = nameOf(partition);
+    this.#committer.keepOnly(new Set(continues ? assigned.map(nameOf) : []));
+    for (const { isCommitted, end, ...position } of assigned) {
+      const name = nameOf(position);
+      const known = before.get(name);
+      this.#partitions.set(name, known ?? newPartition(position, end));
       // A start that `from` has chosen is committed at once: `latest` must not skip what comes during a restart.
-      const acknowledged = isCommitted ? undefined : offset;
-      const state = { lag: Number(end - offset), batchesInFlight: 0, failures: 0, isPaused: false };
-      const fresh = { ...partition, end, offset, emitted: offset, acknowledged, ...state };
-      this.#partitions.set(name, (continues && before.get(name)) || fresh);
+      if (known === undefined && !isCommitted) this.#committer.acknowledged(position);
     }
     this.#isAssigned = true;
-    this.#commitSoon();
-    this.#pump();
+    this.#pump.run();
   }
 
-  /** Emits what there is room for, and has more fetched. */
-  #pump(): void {
-    if (this.#isPumping || this.#isStopped) return;
-    this.#isPumping = true;
-    for (let chunk = this.#waiting.peek(); chunk !== undefined; chunk = this.#waiting.peek()) {
-      if (!this.#isCurrent(chunk.partition) || chunk.done === chunk.records.length) this.#shift(chunk);
-      else if (this.#demand.room > 0) this.#emit(chunk, this.#demand.room);
-      else break;
+  /** Emits records of one partition. Without any, or without room for them, has more fetched. */
+  #step(): boolean {
+    if (this.#isStopped) return false;
+    const chunk = this.#queue.first;
+    if (chunk !== undefined && (!this.#isCurrent(chunk.partition) || chunk.done === chunk.records.length)) {
+      this.#shift(chunk);
+      return true;
     }
-    this.#isPumping = false;
+    const room = chunk === undefined ? 0 : this.#demand.room;
+    if (chunk !== undefined && room > 0) {
+      this.#emit(chunk, room);
+      return true;
+    }
     if (this.#ctx.once && this.#isDone()) this.#output.complete();
     else void this.#fetch();
+    return false;
   }
 
   #isCurrent(partition: Partition): boolean {
@@ -208,21 +187,20 @@ export class GroupReader {
   }
 
   #isDone(): boolean {
-    if (!this.#isAssigned || this.#waiting.size > 0) return false;
+    if (!this.#isAssigned || !this.#queue.isEmpty) return false;
     return [...this.#partitions.values()].every(
       ({ offset, end, batchesInFlight, isPaused }) => offset >= end && batchesInFlight === 0 && !isPaused,
     );
   }
 
   /** After the last record of a chunk, offsets may follow that have no records. */
-  #shift({ partition, next, bytes }: Chunk): void {
-    this.#waiting.shift();
-    this.#waitingBytes -= bytes;
+  #shift({ partition, next }: Chunk<Partition>): void {
+    this.#queue.shift();
     partition.emitted = next;
     if (partition.batchesInFlight === 0) this.#acknowledge(partition, next);
   }
 
-  #emit(chunk: Chunk, room: number): void {
+  #emit(chunk: Chunk<Partition>, room: number): void {
     const { partition, records, done } = chunk;
     const place = { topic: partition.topic, partition: partition.partition };
     const some = records.slice(done, done + Math.floor(room));
@@ -249,14 +227,14 @@ export class GroupReader {
     if (!this.#isCurrent(partition)) return;
     if (!isTaken) this.#readAgain(partition, piece);
     else this.#acknowledge(partition, partition.batchesInFlight === 0 ? partition.emitted : piece.next);
-    if (this.#ctx.once) this.#pump();
+    if (this.#ctx.once) this.#pump.run();
   }
 
   #acknowledge(partition: Partition, offset: bigint): void {
     if (offset < 0n || !this.#isCurrent(partition)) return;
-    partition.acknowledged = offset;
     partition.failures = 0;
-    this.#commitSoon();
+    const { topic, partition: number } = partition;
+    this.#committer.acknowledged({ topic, partition: number, offset });
   }
 
   #readAgain(partition: Partition, { from: offset, refusal }: Piece): void {
@@ -280,7 +258,7 @@ export class GroupReader {
     this.#partitions.set(nameOf(partition), fresh);
     const resume = () => {
       fresh.isPaused = false;
-      this.#pump();
+      this.#pump.run();
     };
     this.#reading.add(timer(wait).subscribe(resume));
   }
@@ -289,7 +267,7 @@ export class GroupReader {
   async #fetch(): Promise<void> {
     const member = this.#member;
     const { once } = this.#ctx;
-    if (member === undefined || this.#isLocating || this.#waitingBytes >= MOST_WAITING) return;
+    if (member === undefined || this.#isLocating || this.#queue.isFull) return;
     const isWanted = ({ isPaused, offset, end }: Partition) => !isPaused && !(once && offset >= end);
     const wanted = [...this.#partitions.values()].filter(isWanted);
     if (wanted.length === 0) return;
@@ -304,7 +282,7 @@ export class GroupReader {
     for (const [broker, positions] of brokers) {
       if (!this.#asked.has(broker)) void this.#fetchFrom(member, broker, positions);
     }
-    if (brokers.size === 0) this.#pump();
+    if (brokers.size === 0) this.#pump.run();
   }
 
   async #fetchFrom(member: GroupMember, broker: number, positions: readonly Position[]): Promise<void> {
@@ -319,7 +297,7 @@ export class GroupReader {
       await this.#fetchFailed(member, error);
     }
     this.#asked.delete(broker);
-    this.#pump();
+    this.#pump.run();
   }
 
   async #fetchFailed(member: GroupMember, error: unknown): Promise<void> {
@@ -347,7 +325,7 @@ export class GroupReader {
         `${pipeline}: collector ${config.name}: ${where}: ${what}; reading goes on at record ${start}`,
       );
       partition.offset = start;
-      this.#wait(partition, [], start);
+      this.#queue.push(partition, [], start);
     }
   }
 
@@ -368,36 +346,7 @@ export class GroupReader {
     stats.bytes(bytes);
     stats.pending([...this.#partitions.values()].reduce((sum, { lag }) => sum + lag, 0));
     if (next === found.offset) return;
-    this.#wait(partition, records, next);
-  }
-
-  #wait(partition: Partition, records: readonly IncomingRecord[], next: bigint): void {
-    const bytes = records.reduce((sum, record) => sum + sizeOf(record), RECORD_OVERHEAD);
-    this.#waiting.push({ partition, records, next, bytes, done: 0 });
-    this.#waitingBytes += bytes;
-  }
-
-  #commitSoon(): void {
-    if (this.#isCommitDue) return;
-    this.#isCommitDue = true;
-    this.#committing.add(timer(COMMIT_WAIT).subscribe(() => void this.#commit()));
-  }
-
-  async #commit(): Promise<void> {
-    this.#isCommitDue = false;
-    const due = [...this.#partitions.values()].flatMap((partition) => {
-      const { acknowledged: offset, topic, partition: number } = partition;
-      partition.acknowledged = undefined;
-      return offset === undefined ? [] : [{ topic, partition: number, offset, state: partition }];
-    });
-    if (due.length === 0) return;
-    try {
-      await this.#member?.commit(due);
-    } catch (error) {
-      for (const { offset, state } of due) state.acknowledged ??= offset;
-      this.#report(error);
-      this.#commitSoon();
-    }
+    this.#queue.push(partition, records, next);
   }
 
   #report(error: unknown): void {
