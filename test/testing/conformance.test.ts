@@ -399,27 +399,23 @@ describe('the optional ways of a plugin', () => {
     expect(checks.find(({ name }) => name.startsWith('lines:'))).toMatchObject({ outcome: 'passed' });
   });
 
+  const RESTARTS = [
+    'state: after a restart, it does not emit again what was acknowledged',
+    'acknowledgement: after a restart, it emits again what was not acknowledged',
+  ];
+
   it.each([
-    ['process', 'regex_mask', 'lines: mapLines does what process does'],
-    ['process', 'redact', 'lines: mapLines does what process does'],
-    ['process', 'entropy_mask', 'lines: mapLines does what process does'],
-    ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
-    ['collect', 'file', 'state: after a restart, it does not emit again what was acknowledged'],
-    ['collect', 'file', 'acknowledgement: after a restart, it emits again what was not acknowledged'],
-    ...(hasJournals
-      ? ([
-          ['collect', 'journald', 'state: after a restart, it does not emit again what was acknowledged'],
-          [
-            'collect',
-            'journald',
-            'acknowledgement: after a restart, it emits again what was not acknowledged',
-          ],
-        ] as const)
-      : []),
-  ] as const)('are looked at: %s %s', async (kind, name, check) => {
+    ['process', 'regex_mask', ['lines: mapLines does what process does']],
+    ['process', 'redact', ['lines: mapLines does what process does']],
+    ['process', 'entropy_mask', ['lines: mapLines does what process does']],
+    ['forward', 'disk', ['forward: forwardJsonLines does what forward does for each event']],
+    ['collect', 'file', RESTARTS],
+    ...(hasJournals ? ([['collect', 'journald', RESTARTS]] as const) : []),
+  ] as const)('are looked at: %s %s', async (kind, name, names) => {
     const [options] = OPTIONS[`${kind} ${name}`] ?? [];
     const { checks } = await checkPlugin(kind, findPlugin(kind, name) as never, options);
-    expect(checks.find((result) => result.name === check)).toMatchObject({ outcome: 'passed' });
+    const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => check.name);
+    expect(passed).toEqual(expect.arrayContaining([...names]));
   });
 
   it('are no check of a plugin without them', async () => {
