@@ -2,6 +2,19 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
+// Tests connect to servers of this machine, which a proxy of its network does not reach.
+const { env } = process;
+if (
+  env.http_proxy ||
+  env.HTTP_PROXY ||
+  env.https_proxy ||
+  env.HTTPS_PROXY ||
+  env.all_proxy ||
+  env.ALL_PROXY
+) {
+  env.no_proxy = `${env.no_proxy || env.NO_PROXY || ''},localhost,127.0.0.1,::1`;
+}
+
 const base: Config = {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],

@@ -50,7 +50,7 @@ const HINTS: Readonly<Record<number, string>> = {
   403: 'check `auth`',
   404: 'check `url`',
   405: 'check `url`',
-  407: 'check the credentials of `proxy`',
+  407: 'check the credentials of the proxy',
   413: 'the event alone is too large for the server',
 };
 

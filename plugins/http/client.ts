@@ -8,6 +8,7 @@ import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
 import { type ClientTls, connectionOptions } from '../tls/client-tls.ts';
 import { type Answer, secondsUntil } from './answer.ts';
 import { clickHouseError } from './clickhouse-errors.ts';
+import { basicAuthorization, type HttpProxy, type ProxyRoute, proxyRoute } from './proxy.ts';
 
 /** How a server is reached. Secrets are read for each request, so that rotated ones are used. */
 interface ClientOptions {
@@ -45,18 +46,12 @@ interface Auth {
   readonly header?: { readonly name: string; readonly value: Secret } | undefined;
 }
 
-export interface HttpProxy {
-  readonly url: string;
-  readonly username?: string | undefined;
-  readonly password?: Secret | undefined;
-}
-
 const MOST_OF_ANSWER = 65_536;
 /** What is read of it: a longer body costs the connection. */
 const MOST_READ = 16 * 1024 * 1024;
 
-/** How undici says it; it has no property for the status. */
-const REFUSED_TUNNEL = /^Proxy response \((\d{3})\) !== 200/;
+/** How undici says it, of a tunnel and of a request without one; it has no property for the status. */
+const REFUSED_BY_PROXY = /^Proxy (?:response \((\d{3})\) !== 200|Authentication Required \((407)\))/;
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** What a value of a header consists of, for messages. */
@@ -71,6 +66,7 @@ export class HttpClient {
   readonly #path: string;
   readonly #origin: string;
   readonly #fixedHeaders: Readonly<Record<string, string>>;
+  readonly #proxy: ProxyRoute | undefined;
   #open: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
   #isClosed = false;
 
@@ -81,6 +77,7 @@ export class HttpClient {
     this.#origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
     this.#fixedHeaders = fixedHeaders;
+    this.#proxy = proxyRoute(options.url, options.proxy);
   }
 
   /** The server as messages name it, without the path: a token may be a part of it. */
@@ -117,6 +114,9 @@ export class HttpClient {
         headers,
         body,
         signal: request.signal,
+        // Both would start over with each part of an answer; `timeout` is for all of it.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
       const { bytes, end } = await bytesOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
@@ -131,24 +131,30 @@ export class HttpClient {
       return { status: response.statusCode, retryAfter, text, bytes, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
-      throw (
-        this.#refusedTunnel(error) ??
-        new PluginError(`cannot deliver to ${this.#origin}: ${safeReason(error)}`, { cause: error })
-      );
+      throw this.#refusedByProxy(error) ?? this.#notDelivered(error);
     } finally {
       timer.unsubscribe();
       signal.removeEventListener('abort', abort);
     }
   }
 
-  /** The error for a proxy that does not open a tunnel. One about the credentials or the target is fatal, as without a tunnel. */
-  #refusedTunnel(error: unknown): PluginError | undefined {
-    const status = error instanceof Error ? REFUSED_TUNNEL.exec(error.message)?.[1] : undefined;
-    if (status === undefined || this.#options.proxy === undefined) return undefined;
-    const proxy = new URL(this.#options.proxy.url).origin;
+  #notDelivered(error: unknown): PluginError {
+    const through = this.#proxy === undefined ? '' : ` through the proxy ${this.#proxy.origin}`;
+    const message = `cannot deliver to ${this.#origin}${through}: ${safeReason(error)}`;
+    return new PluginError(message, { cause: error });
+  }
+
+  /** The error for the answer of a proxy. One about the credentials or the target is fatal, as without a proxy. */
+  #refusedByProxy(error: unknown): PluginError | undefined {
+    const [, ofTunnel, ofRequest] = (error instanceof Error && REFUSED_BY_PROXY.exec(error.message)) || [];
+    const status = ofTunnel ?? ofRequest;
+    if (status === undefined || this.#proxy === undefined) return undefined;
+    const { origin, setting } = this.#proxy;
     const meaning = STATUS_CODES[status];
-    const hint = status === '407' ? '; check the credentials of `proxy`' : '';
-    const message = `the proxy ${proxy} opened no tunnel to ${this.#origin}: it answered ${status}${meaning === undefined ? '' : ` (${meaning})`}${hint}`;
+    const didWhat = ofTunnel === undefined ? 'refused a request to' : 'opened no tunnel to';
+    const answered = `it answered ${status}${meaning === undefined ? '' : ` (${meaning})`}`;
+    const hint = status === '407' ? `; check the credentials of \`${setting}\`` : '';
+    const message = `the proxy ${origin} ${didWhat} ${this.#origin}: ${answered}${hint}`;
     const refused = new PluginError(message, { cause: error });
     return status === '407' || status === '403' ? Object.assign(refused, { fatal: true }) : refused;
   }
@@ -164,7 +170,9 @@ export class HttpClient {
     const all = { ...this.#fixedHeaders };
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value.read();
     if (auth?.bearer !== undefined) all.authorization = `Bearer ${auth.bearer.read()}`;
-    if (auth?.basic !== undefined) all.authorization = basic(auth.basic.username, auth.basic.password);
+    if (auth?.basic !== undefined) {
+      all.authorization = basicAuthorization(auth.basic.username, auth.basic.password.read());
+    }
     if (auth?.header !== undefined) all[auth.header.name.toLowerCase()] = auth.header.value.read();
     for (const [name, { value, prefix = '' }] of Object.entries(secretHeaders)) {
       all[name] = prefix + value.read();
@@ -179,9 +187,10 @@ export class HttpClient {
 
   /** A new one if a certificate or a password has changed. */
   async #dispatcher(): Promise<Dispatcher> {
-    const { tls, proxy, concurrency } = this.#options;
+    const { tls, concurrency: connections } = this.#options;
+    const proxy = this.#proxy;
     const secure = connectionOptions(tls);
-    const token = proxy?.password && basic(proxy.username ?? '', proxy.password);
+    const token = proxy?.authorization();
     const key = JSON.stringify({ secure, token });
     if (this.#open?.key === key) return this.#open.dispatcher;
     // Loaded by the first request: other configurations do not wait for it.
@@ -189,15 +198,13 @@ export class HttpClient {
     // Another request may have been faster.
     if (this.#open?.key === key) return this.#open.dispatcher;
     if (this.#isClosed) throw new PluginError('the forwarder is stopped');
-    // Both would start over with each part of an answer; `timeout` is for all of it.
-    const limits = { connections: concurrency, headersTimeout: 0, bodyTimeout: 0 };
     const dispatcher =
       proxy === undefined
-        ? new Pool(this.#origin, { ...limits, connect: secure })
+        ? new Pool(this.#origin, { connections, connect: secure })
         : new ProxyAgent({
-            ...limits,
+            connections,
             ...(token !== undefined && { token }),
-            uri: proxy.url,
+            uri: proxy.origin,
             requestTls: secure,
             proxyTls: secure,
             // Many proxies open tunnels to ports of HTTPS only.
@@ -207,10 +214,6 @@ export class HttpClient {
     this.#open = { key, dispatcher };
     return dispatcher;
   }
-}
-
-function basic(username: string, password: Secret): string {
-  return `Basic ${Buffer.from(`${username}:${password.read()}`).toString('base64')}`;
 }
 
 /** The body without its compression. One that ends too early fails, as one without compression does. */

@@ -8,7 +8,8 @@ import {
   secret,
 } from '../../src/sdk/index.ts';
 import { clientTls } from '../tls/client-tls.ts';
-import { HEADER_VALUE_FORM, type HttpProxy, isHeaderValue } from './client.ts';
+import { HEADER_VALUE_FORM, isHeaderValue } from './client.ts';
+import type { HttpProxy } from './proxy.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 /** What the plugin or the connection sets. */
@@ -92,7 +93,9 @@ const FIELDS = z.object({
   proxy: z
     .union([httpUrl(PROXY_HINT).transform((url): HttpProxy => ({ url })), proxy])
     .optional()
-    .describe('The URL of a proxy to send requests through, also with a user name and a password.'),
+    .describe(
+      'The URL of a proxy to send requests through, also with a user name and a password. Default: that of `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` has the server.',
+    ),
 });
 
 /** What the configuration of every output over HTTP has. It has no `url` if its protocol knows it. */

@@ -28,6 +28,7 @@ import { HttpClient, type SignedRequest } from './client.ts';
 import { compressed, zstdProblem } from './compression.ts';
 import { type Documents, halves } from './documents.ts';
 import { type HttpConfig, warnings, wrongHeaders } from './http-fields.ts';
+import { environmentProxyProblems } from './proxy.ts';
 
 /** A protocol over HTTP: all that its plugin adds to what every output does. */
 export interface HttpProtocol {
@@ -131,6 +132,7 @@ export function httpSink<C extends HttpConfig>(
         ...overruled(config, secretHeaders),
         ...warnings(settings, secrets),
         ...zstdProblem(config),
+        ...(config.proxy === undefined ? environmentProxyProblems(settings.url ?? '') : []),
       ];
     },
   };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy that opens tunnels, as most companies have one. */
+/** A proxy as most companies have one: it opens tunnels, and passes requests for `http://` URLs on. */
 export interface ConnectProxy {
   readonly url: string;
   /** What was asked for: method, target and `Proxy-Authorization`. */
@@ -14,7 +14,21 @@ export interface ConnectProxy {
 export async function connectProxy(authorization?: string): Promise<ConnectProxy> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((_, response) => response.writeHead(405).end());
+  const server = createServer((incoming, response) => {
+    const { method, url = '', headers } = incoming;
+    const { 'proxy-authorization': given, ...others } = headers;
+    asked.push(`${method} ${url} ${given}`);
+    if (authorization !== undefined && given !== authorization) {
+      response.writeHead(407, { 'proxy-authenticate': 'Basic' }).end();
+      return;
+    }
+    const passedOn = request(url, { method, headers: others }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passedOn.on('error', () => response.writeHead(502).end());
+    incoming.pipe(passedOn);
+  });
   server.on('connection', (socket) => sockets.add(socket));
   server.on('connect', ({ url = '', headers }: IncomingMessage, client: Socket, head: Buffer) => {
     const given = headers['proxy-authorization'];
