@@ -59,6 +59,7 @@ describe('millrace/plugin', () => {
       'PluginError',
       'ProcessConfigBase',
       'WrittenEvents',
+      'WrittenFields',
       'batching',
       'bytes',
       'collectedEvent',

@@ -1,6 +1,7 @@
 import { engine } from './engine.ts';
 import { entropy } from './entropy.ts';
 import { files } from './files.ts';
+import { gateway } from './gateway.ts';
 import { http } from './http.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
@@ -30,6 +31,7 @@ export const PARTS: readonly Part[] = [
   memory,
   latency,
   http,
+  gateway,
   nats,
   kafka,
   start,

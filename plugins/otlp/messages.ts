@@ -18,9 +18,13 @@ export type FieldType =
 export interface Field {
   /** As in an event. */
   readonly name: string;
+  /** The name and a colon, as in the JSON of an event. */
+  readonly key: string;
   /** As in OTLP's JSON. */
   readonly json: string;
   readonly number: number;
+  /** Among the fields of its message. */
+  readonly position: number;
   readonly type: FieldType;
   readonly isList: boolean;
 }
@@ -35,10 +39,10 @@ type Definition = readonly [number: number, type: FieldType | readonly [Message]
 
 /** Fields by their names in events, in the order of their numbers. The name in JSON is the same in camel case, unless it is given. */
 function message(definitions: Readonly<Record<string, Definition>>): Message {
-  const fields = Object.entries(definitions).map(([name, [number, type, json]]): Field => {
+  const fields = Object.entries(definitions).map(([name, [number, type, json]], position): Field => {
     const isList = Array.isArray(type);
     return {
-      ...{ name, number, isList },
+      ...{ name, number, position, isList, key: `${JSON.stringify(name)}:` },
       type: isList ? (type as readonly [Message])[0] : (type as FieldType),
       json: json ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
     };

@@ -1,12 +1,13 @@
-import { isoNow } from '../../src/sdk/index.ts';
 import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/endpoint.ts';
-import { jsonRows, partsOf, textOf } from '../http-in/event-parts.ts';
+import { partsOf, textOf } from '../http-in/event-parts.ts';
 import { Refusal } from '../http-in/refusal.ts';
 import { parseJsonValue } from '../parse/formats.ts';
-import { type Decoded, decodeJson, decodeProtobuf } from './decode.ts';
+import { decodeJson } from './decode-json.ts';
+import { decodeProtobuf } from './decode-protobuf.ts';
 import type { Signal } from './messages.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
+import type { Records } from './records.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
@@ -39,17 +40,11 @@ function encodingOf(type = ''): Encoding | undefined {
 function read(request: ReceivedRequest, signal: Signal): RequestEvents {
   const encoding = encodingOf(request.headers['content-type']);
   if (encoding === undefined) throw new Refusal(415, `send ${PROTOBUF} or ${JSON_TYPE}`);
-  const decoded = decode(request, encoding, signal);
-  const now = isoNow();
-  const timestamps = decoded.fields.map((record) => {
-    const time = signal.times.map((name) => record[name]).find((time) => typeof time === 'string');
-    return time === undefined ? now : `${(time as string).slice(0, 23)}Z`;
-  });
-  const parts = partsOf(jsonRows(decoded.fields, timestamps));
-  return Object.assign(parts, { answer: taken(encoding, signal, decoded) });
+  const records = decode(request, encoding, signal);
+  return Object.assign(partsOf(records.rows()), { answer: taken(encoding, signal, records) });
 }
 
-function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Decoded {
+function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Records {
   const reserveCopies = (bytes: number) =>
     reserve(bytes, 'resource and scope, repeated for each record, are');
   try {
@@ -67,7 +62,7 @@ function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: 
 function taken(
   encoding: Encoding,
   { rejected: name }: Signal,
-  { rejected, problem = '' }: Pick<Decoded, 'rejected' | 'problem'>,
+  { rejected, problem = '' }: Pick<Records, 'rejected' | 'problem'>,
 ): Answer {
   if (encoding === JSON_TYPE) {
     const partial =

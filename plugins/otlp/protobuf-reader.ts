@@ -26,6 +26,11 @@ export class ProtobufReader {
     this.#end = end;
   }
 
+  /** Reads the same fields again. */
+  copy(): ProtobufReader {
+    return new ProtobufReader(this.#bytes, this.#at, this.#end);
+  }
+
   /** Goes to the next field; false at the end. */
   next(): boolean {
     if (this.#at === this.#end) return false;
@@ -42,7 +47,7 @@ export class ProtobufReader {
   }
 
   skip(): void {
-    if (this.wire === VARINT) this.bigint();
+    if (this.wire === VARINT) this.uint32();
     else if (this.wire === FIXED64) this.#advance(8);
     else if (this.wire === BYTES) this.#advance(this.uint32());
     else if (this.wire === FIXED32) this.#advance(4);
@@ -62,7 +67,13 @@ export class ProtobufReader {
     throw new MalformedMessage('a number has no end');
   }
 
-  bigint(): bigint {
+  /** A varint of 64 bits with a sign. */
+  int64(): number | bigint {
+    const first = this.#bytes[this.#at] as number;
+    if (this.#at < this.#end && first <= LARGEST_BYTE) {
+      this.#at++;
+      return first;
+    }
     let value = 0n;
     for (let read = 0; read < MOST_VARINT_BYTES; read++) {
       if (this.#at >= this.#end) break;
@@ -77,18 +88,15 @@ export class ProtobufReader {
     return this.#bytes.readUInt32LE(this.#advance(4));
   }
 
-  fixed64(): bigint {
-    return this.#bytes.readBigUInt64LE(this.#advance(8));
-  }
-
   double(): number {
     return this.#bytes.readDoubleLE(this.#advance(8));
   }
 
-  bytes(): Buffer {
+  /** Bytes as text. */
+  encoded(encoding: 'hex' | 'base64'): string {
     const length = this.uint32();
     const start = this.#advance(length);
-    return this.#bytes.subarray(start, start + length);
+    return this.#bytes.toString(encoding, start, start + length);
   }
 
   string(): string {

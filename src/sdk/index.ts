@@ -91,4 +91,5 @@ export {
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
 export type { CollectTraits, ForwardTraits, ProcessTraits } from './traits.ts';
+export { WrittenFields } from './written-fields.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

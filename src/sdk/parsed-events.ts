@@ -29,12 +29,10 @@ const NOTHING = Buffer.alloc(0);
  * two.events[1].data; // { status: 404 }
  */
 export class ParsedEvents extends LazyRows {
-  /** `data` of each event. */
-  readonly fields: readonly ParsedFields[];
+  readonly #fields: readonly ParsedFields[];
   /** Of whole lines: `isTruncated` is false. */
   readonly envelope: RowEnvelope;
-  /** The time of each event; undefined if all have that of the envelope. */
-  readonly timestamps: readonly string[] | undefined;
+  readonly #timestamps: readonly string[] | undefined;
 
   /** `events`: the events, if they have been created. */
   constructor(
@@ -44,13 +42,23 @@ export class ParsedEvents extends LazyRows {
     events?: readonly CollectedEvent[],
   ) {
     super(events);
-    this.fields = fields;
+    this.#fields = fields;
     this.envelope = envelope;
-    this.timestamps = timestamps;
+    this.#timestamps = timestamps;
   }
 
   get size(): number {
     return this.fields.length;
+  }
+
+  /** `data` of each event. */
+  get fields(): readonly ParsedFields[] {
+    return this.#fields;
+  }
+
+  /** The time of each event; undefined if all have that of the envelope. */
+  get timestamps(): readonly string[] | undefined {
+    return this.#timestamps;
   }
 
   protected createEvents(): readonly CollectedEvent[] {

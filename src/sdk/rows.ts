@@ -240,7 +240,7 @@ export class WrittenEvents extends LazyRows {
     return this;
   }
 
-  override select(keep: (position: number) => boolean): Rows {
+  override select(keep: (position: number) => boolean): WrittenEvents {
     const kept = Array.from({ length: this.size }, (_, position) => position).filter(keep);
     if (kept.length === this.size) return this;
     const documents = kept.map((position) => this.#documentsIn(position, position + 1));
@@ -249,7 +249,7 @@ export class WrittenEvents extends LazyRows {
     return new WrittenEvents(Buffer.concat(documents), kept.length, events);
   }
 
-  override slice(start: number, end: number): Rows {
+  override slice(start: number, end: number): WrittenEvents {
     return new WrittenEvents(this.#documentsIn(start, end), end - start, this.created?.slice(start, end));
   }
 

@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
+import { ParsedEvents } from '../../src/sdk/parsed-events.ts';
 import { EventRows, LazyRows, type Rows, WrittenEvents } from '../../src/sdk/rows.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
+import { WrittenFields } from '../../src/sdk/written-fields.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',
@@ -36,6 +38,9 @@ class LeastRows extends LazyRows {
 const block = (lines: readonly string[]) =>
   new LineBlock(Buffer.from(lines.map((line) => `${line}\n`).join('')), lines.length);
 
+const writtenFields = (lines: readonly string[]) =>
+  new WrittenFields(new WrittenEvents(LineEvents.of(lines, ENVELOPE).toJsonLines(), lines.length), ENVELOPE);
+
 const FORMS: readonly (readonly [name: string, make: (lines: readonly string[]) => Rows])[] = [
   ['lines of strings', (lines) => LineEvents.of(lines, ENVELOPE)],
   ['lines of bytes', (lines) => new LineEvents(block(lines), ENVELOPE)],
@@ -47,6 +52,7 @@ const FORMS: readonly (readonly [name: string, make: (lines: readonly string[]) 
       return new WrittenEvents(rows.toJsonLines(), lines.length, rows.events);
     },
   ],
+  ['JSON whose fields are parsed', (lines) => writtenFields(lines)],
   ['a form that implements the least', (lines) => new LeastRows(LineEvents.of(lines, ENVELOPE))],
 ];
 
@@ -67,6 +73,7 @@ const PREPARATIONS: readonly ((rows: Rows) => unknown)[] = [
   (rows) => rows.events,
   (rows) => rows.written(),
   (rows) => rows.size > 0 && rows.bytesAt(0),
+  (rows) => rows instanceof ParsedEvents && rows.fields,
 ];
 
 describe.each(FORMS)('rows that hold %s', (_, make) => {
@@ -102,6 +109,38 @@ describe.each(FORMS)('rows that hold %s', (_, make) => {
     const selected = rows.select((position) => position !== 1);
     expect(selected.prefersJson).toBe(true);
     expect(selected.events[1]).toBe(events[2]);
+  });
+});
+
+describe('rows whose fields are parsed', () => {
+  it('may be changed in place, unless somebody holds the events', () => {
+    const change = (rows: WrittenFields) => {
+      for (const fields of rows.takeFields()) fields.line = 'masked';
+    };
+    const rows = writtenFields(['a', 'b']);
+    change(rows);
+    expect(rows.fields.map(({ line }) => line)).toEqual(['masked', 'masked']);
+    expect(rows.slice(1, 2).toJsonLines().toString()).toContain('"line":"masked"');
+    expect(
+      rows
+        .select((position) => position === 0)
+        .toJsonLines()
+        .toString(),
+    ).toContain('"line":"masked"');
+
+    const held = writtenFields(['a', 'b']);
+    const { events } = held;
+    change(held);
+    expect(events.map(({ data }) => data.line)).toEqual(['a', 'b']);
+  });
+
+  it('have numbers as they are written', () => {
+    const data = { large: 12_345_678_901_234_567_000, small: 1.5e-300, text: '9007199254740993' };
+    const line = toJsonLine({ timestamp: ENVELOPE.timestamp, data });
+    const { backfill: _, ...envelope } = ENVELOPE;
+    expect(new WrittenFields(new WrittenEvents(Buffer.from(line), 1), envelope).events[0]?.data).toEqual(
+      data,
+    );
   });
 });
 

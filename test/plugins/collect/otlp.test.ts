@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import otlp from '../../../plugins/collect/otlp.ts';
-import { timeText } from '../../../plugins/otlp/decode.ts';
+import { timeText } from '../../../plugins/otlp/time-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Collector } from './http-helpers.ts';
 
@@ -112,6 +112,46 @@ describe('otlp: logs', () => {
     expect(collector.batches[0]?.events[0]?.timestamp).toBe('2023-11-14T22:13:20.123Z');
   });
 
+  it('have each field and attribute once, with its last value', async () => {
+    const collector = await start();
+    const record = all(
+      keyValue(6, 'a', string('1')),
+      bytes(5, ''),
+      keyValue(6, 'b "\\\n\u0001ä€😀', string('"\\\n\u0001ä€😀')),
+      bytes(3, 'INFO'),
+      keyValue(6, 'a', string('2')),
+      bytes(3, 'WARN'),
+      keyValue(6, 'map', bytes(6, all(keyValue(1, 'k', string('1')), keyValue(1, 'k', int(3, 300n))))),
+    );
+    await collector.post(logs(record), PROTOBUF, '/v1/logs');
+    const attributes = { a: '2', 'b "\\\n\u0001ä€😀': '"\\\n\u0001ä€😀', map: { k: 300 } };
+    const data = { body: null, severity_text: 'WARN', attributes, ...REST };
+    expect(collector.data).toEqual([data]);
+    const [line = ''] = collector.batches.map(({ rows }) => rows.toJsonLines().toString());
+    expect(JSON.parse(line)).toMatchObject({ data, backfill: false });
+    for (const key of ['"a":', '"k":', '"severity_text":']) expect(line.split(key)).toHaveLength(2);
+  });
+
+  it('without a resource, a scope or any field are events', async () => {
+    const collector = await start();
+    const request = bytes(1, bytes(2, all(bytes(2, ''), bytes(2, bytes(5, string('x'))))));
+    await collector.post(request, PROTOBUF, '/v1/logs');
+    expect(collector.data).toEqual([{}, { body: 'x' }]);
+  });
+
+  it('stay JSON until somebody asks for their fields', async () => {
+    const collector = await start();
+    await collector.post(logs(RECORD, bytes(5, string('second'))), PROTOBUF, '/v1/logs');
+    const [rows] = collector.batches.map((batch) => batch.rows);
+    const json = rows?.toJsonLines().toString() ?? '';
+    expect(
+      json
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).data),
+    ).toEqual(collector.data);
+  });
+
   it('take JSON, and the same of it', async () => {
     const collector = await start();
     const attribute = (key: string, value: object) => ({ key, value });
@@ -200,9 +240,14 @@ describe('otlp: logs', () => {
   });
 
   it('have a time that is known', () => {
-    expect(timeText(0n)).toBeUndefined();
-    expect(timeText(1n)).toBe('1970-01-01T00:00:00.000000001Z');
-    expect(timeText(2n ** 64n - 1n)).toBe('2554-07-21T23:34:33.709551615Z');
+    expect(timeText(0, 0)).toBeUndefined();
+    expect(timeText(0, 1)).toBe('1970-01-01T00:00:00.000000001Z');
+    expect(timeText(2 ** 32 - 1, 2 ** 32 - 1)).toBe('2554-07-21T23:34:33.709551615Z');
+    const last = 1_735_689_599_999_999_999n;
+    for (const time of [last, last + 1n, last - 86_400_000_000_000n, last + 10n ** 18n]) {
+      const expected = `${new Date(Number(time / 1_000_000n)).toISOString().slice(0, -1)}${String(time % 1_000_000n).padStart(6, '0')}Z`;
+      expect(timeText(Number(time >> 32n), Number(time & 0xffffffffn))).toBe(expected);
+    }
   });
 });
 

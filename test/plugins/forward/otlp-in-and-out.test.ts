@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import otlp from '../../../plugins/forward/otlp.ts';
-import { decodeJson, decodeProtobuf } from '../../../plugins/otlp/decode.ts';
+import { decodeJson } from '../../../plugins/otlp/decode-json.ts';
+import { decodeProtobuf } from '../../../plugins/otlp/decode-protobuf.ts';
 import { encodeJson, encodeProtobuf } from '../../../plugins/otlp/encode.ts';
 import { LOGS, type Signal, TRACES } from '../../../plugins/otlp/messages.ts';
 import { otlpRecord } from '../../../plugins/otlp/otlp-record.ts';
@@ -27,7 +28,7 @@ function sentOn(all: readonly Data[], encoding: (typeof ENCODINGS)[number], sign
       ? decodeJson(JSON.parse(encodeJson(records).toString()), signal, anySize)
       : decodeProtobuf(encodeProtobuf(records), signal, anySize);
   expect(decoded.problem).toBeUndefined();
-  return decoded.fields;
+  return [...decoded.rows().fields];
 }
 
 const IDS = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' };

@@ -1,0 +1,101 @@
+import { isoNow, WrittenEvents, WrittenFields } from '../../src/sdk/index.ts';
+import { ByteWriter } from '../http/byte-writer.ts';
+import { MalformedMessage } from './protobuf-reader.ts';
+
+/** A record as JSON. */
+export interface RecordJson {
+  /** Its fields, without the braces around them. */
+  readonly fields: string;
+  /** Its time, as `timeText` writes it. */
+  readonly time: string | undefined;
+}
+
+/** What the records of a resource or a scope have in common: fields as JSON, without braces. */
+export interface Common {
+  readonly json: string;
+  /** About the bytes of a copy in memory. */
+  readonly memory: number;
+}
+
+/** Counts the bytes of copies before they are made; throws if they are too many. */
+export type Reserve = (bytes: number) => void;
+
+/**
+ * @param name `resource` or `scope`.
+ * @param fields as JSON, without braces.
+ * @param schemaUrl empty if there is none.
+ */
+export function commonOf(name: string, fields: string, schemaUrl: string): Common {
+  const own = fields === '' ? '' : `"${name}":{${fields}}`;
+  const url = schemaUrl === '' ? '' : `"${name}_schema_url":${JSON.stringify(schemaUrl)}`;
+  const json = joined(own, url);
+  return { json, memory: memoryBytes(JSON.parse(`{${json}}`)) };
+}
+
+const joined = (one: string, other: string) => (one === '' || other === '' ? one + other : `${one},${other}`);
+
+/** A number of 64 bits; as a string if JavaScript does not have it exactly. */
+export const exactNumber = (value: number | bigint) =>
+  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+
+/** JSON has no others. */
+export const finite = (value: number) => (Number.isFinite(value) ? value : String(value));
+
+/** Of a property or an item beside its text, about. */
+const VALUE_BYTES = 32;
+
+/** About what a copy takes. Strings count too: a mask may make another one of each. */
+function memoryBytes(value: unknown): number {
+  if (typeof value === 'string') return VALUE_BYTES + value.length;
+  let bytes = VALUE_BYTES;
+  if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value)) bytes += name.length + memoryBytes(item);
+  return bytes;
+}
+
+/** A request of a hundred records. */
+const CAPACITY = 64 * 1024;
+
+/** Writes the records of a request as events, in JSON. A record that is malformed is left out and counted. */
+export class Records {
+  /** Records that are malformed. */
+  rejected = 0;
+  /** Why the first of them is. */
+  problem: string | undefined;
+  readonly #reserve: Reserve;
+  readonly #now = isoNow();
+  readonly #documents = new ByteWriter(CAPACITY);
+  #size = 0;
+  #common = '';
+
+  constructor(reserve: Reserve) {
+    this.#reserve = reserve;
+  }
+
+  /** So many records follow with these in common: a request of a few kilobytes may hold thousands, and a large resource for all. */
+  begin(count: number, resource: Common, scope: Common): void {
+    if (count > 0) this.#reserve(count * (resource.memory + scope.memory));
+    this.#common = joined(resource.json, scope.json);
+  }
+
+  add(read: () => RecordJson): void {
+    try {
+      const { fields, time } = read();
+      const timestamp = time === undefined ? this.#now : `${time.slice(0, 23)}Z`;
+      this.#documents.text(
+        `{"timestamp":"${timestamp}","data":{${joined(fields, this.#common)}},"backfill":false}\n`,
+      );
+      this.#size++;
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      this.rejected++;
+      this.problem ??= error.message;
+    }
+  }
+
+  /** The events of all records. */
+  rows(): WrittenFields {
+    const envelope = { timestamp: this.#now, source: '', backfill: false, isTruncated: false };
+    return new WrittenFields(new WrittenEvents(this.#documents.done(), this.#size), envelope);
+  }
+}
