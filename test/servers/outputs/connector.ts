@@ -1,3 +1,4 @@
+import type { Behaviour } from '../support/hostile-http.ts';
 import type { Restartable } from '../support/restartable.ts';
 
 /** Where the events of one test go: an index, a topic or a stream of its own. */
@@ -24,14 +25,24 @@ export interface Connector<S extends Restartable = Restartable> {
   readonly endsBy: 'SIGKILL' | 'SIGTERM';
   /** Characters of a line that the server itself refuses, alone among those of its batch. */
   readonly refusedLength?: number;
+  /** What is in the file `token` in the folder of the process. Default: {@link RIGHT_TOKEN}. */
+  readonly token?: string;
 }
+
+/** Credentials that are right. */
+export const RIGHT_TOKEN = 'right-token';
 
 /** One that delivers over HTTP. */
 export interface HttpConnector<S extends Restartable = Restartable> extends Connector<S> {
   /** The base of the server's URLs. */
   url(server: S): string;
-  /** Fields that log in with what is in the file `token`, and whether a request has the token `right-token`. */
-  readonly credentials: { readonly fields: string; isRight(headers: Headers): boolean };
+  /**
+   * Fields that log in with what is in the file `token`, if those of the target do not, and whether a request has the right
+   * one, if the server does not judge that itself.
+   */
+  readonly credentials: { readonly fields?: string; readonly isRight?: (headers: Headers) => boolean };
+  /** How the protocol refuses a request because of an event in it, if no line is refused by the server itself. */
+  readonly refusal?: Behaviour;
 }
 
 /** One that delivers over a connection of its own protocol. The address of a target is `host:port`. */

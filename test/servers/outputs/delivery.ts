@@ -3,7 +3,7 @@ import { byForm } from '../../faults/support/form.ts';
 import type { Verdict } from '../../faults/support/oracle.ts';
 import { MASK, Trial } from '../../faults/support/trial.ts';
 import type { Restartable } from '../support/restartable.ts';
-import type { Connector, Target } from './connector.ts';
+import { type Connector, RIGHT_TOKEN, type Target } from './connector.ts';
 
 /** Lines of a scenario. */
 export const LINES = byForm({ short: 5000, long: 50_000 });
@@ -47,12 +47,13 @@ collectors:
 processors:
   ${MASK}
 forwarders:
-  out: { ${target.forwarder(at)}, batch: { events: ${BATCH} }, ${fields} }
+  out: { ${target.forwarder(at)}, batch: { events: ${BATCH}, seconds: 0 }, ${fields} }
   dead: { plugin: disk, path: dead, filename: dead.jsonl }
 pipelines:
   main: { collect: log, process: mask, forward: out, max_in_flight: ${IN_FLIGHT}, delivery: { dead_letter: dead }, ${pipeline} }
 host_config: {}
 `);
+    trial.write('token', connector.token ?? RIGHT_TOKEN);
     trial.appendLines('in/a.log', lines);
     return new Delivery(trial, target, `${connector.name}: ${title}`);
   }
@@ -62,12 +63,17 @@ host_config: {}
     return [...this.trial.oracle.found([this.trial.path('dead')]).keys()].sort((a, b) => a - b);
   }
 
-  /** Appends a line of a length, and returns its number. */
-  appendLong(length: number): number {
+  /** Appends a line with a text in its middle, and returns its number. */
+  appendWith(text: string): number {
     const { oracle } = this.trial;
     const id = oracle.written;
-    this.trial.append('in/a.log', `${oracle.line('x'.repeat(length))}\n`);
+    this.trial.append('in/a.log', `${oracle.line(text)}\n`);
     return id;
+  }
+
+  /** Appends a line of a length, and returns its number. */
+  appendLong(length: number): number {
+    return this.appendWith('x'.repeat(length));
   }
 
   /** The oracle's, over what the server has and what is in the dead letter. */

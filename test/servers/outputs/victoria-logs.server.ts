@@ -1,3 +1,4 @@
+import { answer } from '../support/hostile-http.ts';
 import { startVictoriaLogs, type VictoriaLogs } from '../support/victoria-logs.ts';
 import type { Headers, HttpConnector } from './connector.ts';
 import { testOverHttp } from './http-scenarios.ts';
@@ -27,6 +28,7 @@ const http: HttpConnector<VictoriaLogs> = {
     documents: () => messages(server, `test:=${name}`),
   }),
   credentials: { fields: 'auth: { bearer: { file: token } }', isRight: hasToken },
+  refusal: answer(400),
 };
 
 const loki: HttpConnector<VictoriaLogs> = {
@@ -37,6 +39,31 @@ const loki: HttpConnector<VictoriaLogs> = {
     documents: () => messages(server, `test:=${name}`),
   }),
   credentials: { fields: 'auth: { bearer: { file: token } }', isRight: hasToken },
+  refusal: answer(400),
 };
 
-for (const connector of [http, loki]) testOverHttp(connector);
+const splunk: HttpConnector<VictoriaLogs> = {
+  ...victoriaLogs,
+  name: 'splunk_hec',
+  target: (server, name) => ({
+    forwarder: (at) =>
+      `plugin: splunk_hec, url: '${at}/insert/splunk', token: { file: token }, sourcetype: ${name}`,
+    documents: () => messages(server, `sourcetype:=${name}`),
+  }),
+  credentials: { isRight: ({ authorization }) => authorization === 'Splunk right-token' },
+  refusal: answer(400, {}, '{"text":"Invalid data format","code":6,"invalid-event-number":0}'),
+};
+
+const datadog: HttpConnector<VictoriaLogs> = {
+  ...victoriaLogs,
+  name: 'datadog',
+  target: (server, name) => ({
+    forwarder: (at) =>
+      `plugin: datadog, url: '${at}/insert/datadog', api_key: { file: token }, service: ${name}`,
+    documents: () => messages(server, `service:=${name}`),
+  }),
+  credentials: { isRight: (headers) => headers['dd-api-key'] === 'right-token' },
+  refusal: answer(400, {}, '{"errors":[{"status":"400","title":"Bad Request"}]}'),
+};
+
+for (const connector of [http, loki, splunk, datadog]) testOverHttp(connector);

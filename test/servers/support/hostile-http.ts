@@ -136,13 +136,8 @@ export class HostileHttp {
   #exchange(incoming: IncomingMessage, body: Buffer, response: ServerResponse): Exchange {
     const { method = '', url: path = '', headers } = incoming;
     const ask = async () => {
-      const {
-        host,
-        connection,
-        'transfer-encoding': encoding,
-        'content-length': length,
-        ...passed
-      } = headers;
+      // The host stays: it may be a part of what is signed.
+      const { connection, 'transfer-encoding': encoding, 'content-length': length, ...passed } = headers;
       const answered = await request(this.#target + path, {
         method: method as Dispatcher.HttpMethod,
         headers: passed,

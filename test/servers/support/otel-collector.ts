@@ -32,6 +32,8 @@ export interface OtelCollectorOptions {
   readonly exportTo?: string;
   /** How it encodes that. Default: `json`. */
   readonly encoding?: 'json' | 'proto';
+  /** Whether it keeps what it has answered in memory until it is sent on. Default: true. */
+  readonly isQueueing?: boolean;
 }
 
 /** Starts an OpenTelemetry Collector: `skipWithout('otelcol')`. Close its sink after the test. */
@@ -39,14 +41,14 @@ export async function startOtelCollector(options: OtelCollectorOptions = {}): Pr
   const folder = serverFolder('otelcol');
   const [http, grpc] = [await freePort(), await freePort()];
   const sink = await httpSink();
-  const { exportTo = sink.url.slice(0, -1), encoding = 'json' } = options;
+  const { exportTo = sink.url.slice(0, -1), encoding = 'json', isQueueing = true } = options;
   const file = join(folder, 'config.yaml');
   writeFileSync(
     file,
     `receivers:
   otlp: { protocols: { http: { endpoint: 127.0.0.1:${http} }, grpc: { endpoint: 127.0.0.1:${grpc} } } }
 exporters:
-  otlphttp: { endpoint: '${exportTo}', encoding: ${encoding}, retry_on_failure: { initial_interval: 100ms, max_interval: 1s } }
+  otlphttp: { endpoint: '${exportTo}', encoding: ${encoding}, sending_queue: { enabled: ${isQueueing} }, retry_on_failure: { initial_interval: 100ms, max_interval: 1s } }
 service:
   telemetry: { metrics: { level: none } }
   pipelines:

@@ -15,13 +15,16 @@ export interface VersityGw extends Restartable {
   objects(bucket: string): ReadonlyMap<string, Buffer>;
 }
 
+/** The key of the user. */
+export const SECRET_KEY = 'secret-of-the-tests';
+
 /** Starts versitygw: `skipWithout('versitygw')`. */
 export async function startVersityGw(): Promise<VersityGw> {
   const folder = serverFolder('versitygw');
   const buckets = join(folder, 'buckets');
   mkdirSync(buckets);
   const port = await freePort();
-  const keys = { accessKey: 'AKTEST', secretKey: 'secret-of-the-tests', region: 'us-east-1' };
+  const keys = { accessKey: 'AKTEST', secretKey: SECRET_KEY, region: 'us-east-1' };
   const env = { ROOT_ACCESS_KEY: keys.accessKey, ROOT_SECRET_KEY: keys.secretKey };
   const args = ['--port', `127.0.0.1:${port}`, '--region', keys.region, 'posix', buckets];
   const server = await Restartable.start(() =>
