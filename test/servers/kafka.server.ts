@@ -8,7 +8,7 @@ import { ROOT } from '../support/build.ts';
 import { type CliProcess, runCommand, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { HostileTcp } from './support/hostile-tcp.ts';
+import { HostileTcp, SILENCE } from './support/hostile-tcp.ts';
 import { type Kafka, startKafka } from './support/kafka.ts';
 import { freePort, skipWithout } from './support/start-server.ts';
 
@@ -416,7 +416,7 @@ skipWithout('kafka')('Kafka', () => {
               TIMEOUT,
             );
             let silent = 0;
-            proxy.fault = () => (silent++ < silences ? 'silence' : undefined);
+            proxy.fault = () => (silent++ < silences ? SILENCE : undefined);
             await eventually(() => silent > silences, TIMEOUT);
           }
           await start(args, folder);

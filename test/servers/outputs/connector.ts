@@ -52,8 +52,15 @@ export interface TcpConnector<S extends Restartable = Restartable> extends Conne
   readonly proxyPort?: (server: S) => number;
   /** Fields with which an answer is waited for no longer than two seconds. Without them, no answer stays away. */
   readonly timeout?: string;
-  /** Fields with which the certificates of a file are trusted, if millrace speaks TLS from the first byte on. */
-  readonly trust?: (file: string) => string;
+  /** Whether it speaks TLS from the first byte on if it has the field `tls`. */
+  readonly mayBeSecure: boolean;
+  /** The certificates by which the server is known, as a file, if it speaks TLS itself. */
+  readonly authority?: (server: S) => string;
+  /**
+   * Whether the server says what it has. Otherwise, what was on its way is lost when a connection breaks, and faults happen to
+   * what is sent, not to answers.
+   */
+  readonly acknowledges: boolean;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -27,5 +27,6 @@ testOverTcp<Kafka & { readonly proxyPort: number }>({
   endsBy: 'SIGKILL',
   timeout: 'timeout: 2,',
   refusedLength: 1_100_000,
-  trust: (file) => `tls: { ca: { file: '${file}' } }`,
+  acknowledges: true,
+  mayBeSecure: true,
 });

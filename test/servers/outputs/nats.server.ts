@@ -49,4 +49,7 @@ testOverTcp<Awaited<ReturnType<typeof startNats>>>({
   endsBy: 'SIGKILL',
   refusedLength: 1_100_000,
   timeout: '',
+  acknowledges: true,
+  // It asks for TLS in a message.
+  mayBeSecure: false,
 });

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { listens, Restartable } from './restartable.ts';
 import { freePort, serverFolder, startServer } from './start-server.ts';
 
@@ -27,18 +28,23 @@ export interface Rsyslog extends Restartable {
   readonly tls: string;
   /** The folder with its data, its working directory. */
   readonly folder: string;
-  rows(): SyslogRow[];
+  /** @param program only messages of this one. */
+  rows(program?: string): SyslogRow[];
+  /** Waits until half a second has passed in which it wrote nothing. */
+  settled(): Promise<void>;
 }
 
 export interface RsyslogOptions {
   /** Paths of PEM files. With them, it listens for TLS. */
   readonly tls?: { readonly ca: string; readonly certificate: string; readonly key: string };
+  /** Lines of its configuration that come before the inputs. */
+  readonly global?: string;
   /** More lines of its configuration, as for sending. */
   readonly config?: string;
 }
 
 /** Starts rsyslog: `skipWithout('rsyslogd')`. */
-export async function startRsyslog({ tls, config = '' }: RsyslogOptions = {}): Promise<Rsyslog> {
+export async function startRsyslog({ tls, global = '', config = '' }: RsyslogOptions = {}): Promise<Rsyslog> {
   const folder = serverFolder('rsyslog');
   const ports = { plain: await freePort(), relp: await freePort(), tls: await freePort() };
   const output = join(folder, 'out.jsonl');
@@ -52,6 +58,7 @@ export async function startRsyslog({ tls, config = '' }: RsyslogOptions = {}): P
   writeFileSync(
     file,
     `global(workDirectory="${folder}"${drivers} maxMessageSize="64k")
+${global}
 module(load="imudp") module(load="imptcp") module(load="imrelp")
 template(name="json" type="list" option.jsonf="on") {
   ${property('pri', 'pri')}
@@ -81,15 +88,23 @@ ${config}
   const server = await Restartable.start(() =>
     startServer('rsyslogd', args, () => listens(ports.relp), { cwd: folder }),
   );
-  const rows = () =>
+  const rows = (program?: string) =>
     (existsSync(output) ? readFileSync(output, 'utf8') : '')
       .split('\n')
-      .filter((line) => line.endsWith('}'))
+      .filter((line) => line.endsWith('}') && (program === undefined || line.includes(`"app":"${program}"`)))
       .map((line) => JSON.parse(line) as SyslogRow);
+  const size = () => statSync(output, { throwIfNoEntry: false })?.size ?? 0;
+  const settled = async () => {
+    let before = -1;
+    while (before !== size()) {
+      before = size();
+      await delay(500);
+    }
+  };
   const addresses = {
     address: `127.0.0.1:${ports.plain}`,
     relp: `127.0.0.1:${ports.relp}`,
     tls: `127.0.0.1:${ports.tls}`,
   };
-  return Object.assign(server, addresses, { folder, rows });
+  return Object.assign(server, addresses, { folder, rows, settled });
 }
