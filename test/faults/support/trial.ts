@@ -137,8 +137,11 @@ export class Trial {
     return fs.readdirSync(this.path('out')).reduce((sum, name) => sum + sizeOf(name), 0);
   }
 
-  /** Waits until every line that was written has come out at least once. */
-  async allDelivered(): Promise<void> {
+  /**
+   * Waits until every line that was written has come out at least once. If some may be lost, it waits until no more come, and
+   * at least all others have.
+   */
+  async allDelivered(mayBeLost = 0): Promise<void> {
     // Some are slow on purpose: as long as lines come, they are waited for. They are counted when none has come for a
     // moment, because counting holds up the servers that run in the process of the test.
     let counted = -1;
@@ -148,7 +151,7 @@ export class Trial {
         counted = this.outputBytes;
         await delay(200);
       } while (this.outputBytes !== counted);
-    } while (this.delivered < this.oracle.written);
+    } while (this.delivered < this.oracle.written - mayBeLost);
   }
 
   /** Waits until the checkpoints say that every file is read to its end: no crash undoes it. */

@@ -1,11 +1,19 @@
+import type { Socket } from 'node:net';
+
 /** A collector under test, to which senders push. */
 export interface InputConnector {
   readonly name: string;
   /** Programs that the tests need. */
   readonly needs: readonly string[];
+  /** Whether a sender is told what is safe. Otherwise, a kill loses what is between receipt and the buffer. */
+  readonly acknowledges: boolean;
+  /** Whether clients that send slowly are disconnected within seconds. */
+  readonly disconnectsSlow: boolean;
   /** The entry of `collectors`, in the flow style of YAML without braces, with short limits of time: two seconds. */
   collector(port: number): string;
-  /** Sends lines over a connection of its own. Whether they were acknowledged: not if anything fails. */
+  /** Opens a connection on which all that is malformed or too large is sent. */
+  connect(port: number): Socket;
+  /** Sends lines over a connection of its own. Whether they were acknowledged, or taken: not if anything fails. */
   send(port: number, lines: readonly string[]): Promise<boolean>;
   /** Sends lines and leaves before the answer. */
   sendAndLeave(port: number, lines: readonly string[]): Promise<void>;
