@@ -34,6 +34,7 @@ export { isNoteworthy } from './support/log-throttle.ts';
 
 // Text.
 
+export { countLines } from './support/count-lines.ts';
 export { counted } from './support/counted.ts';
 export { unescapeBytes } from './support/escaped-bytes.ts';
 export { MAX_LINE_BYTES } from './support/max-line-bytes.ts';

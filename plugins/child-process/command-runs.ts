@@ -1,10 +1,9 @@
 import { catchError, concat, defer, EMPTY, ignoreElements, merge, Observable, tap } from 'rxjs';
 import { poll, restartWithBackoff } from '../../operators/index.ts';
-import { counted } from '../../operators/internal.ts';
+import { counted, countLines } from '../../operators/internal.ts';
 import { isFatal, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
 import type { BatchDemand } from '../lines/batch-demand.ts';
 import type { ReadLines } from '../lines/collect-lines.ts';
-import { countLines } from '../lines/count-lines.ts';
 import { LineInput } from '../lines/line-input.ts';
 import { UnacknowledgedLines } from '../lines/unacknowledged-lines.ts';
 import { ChildProcess, endText, type ProcessEnd } from './child-process.ts';

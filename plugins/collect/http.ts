@@ -7,11 +7,10 @@ import {
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
-import { type Endpoint, plainAnswer, type ReceivedRequest } from '../http-in/endpoint.ts';
-import { jsonObjects, jsonRows, lineParts, partsOf } from '../http-in/event-parts.ts';
+import { type Endpoint, plainAnswer, type ReceivedRequest, type RequestEvents } from '../http-in/endpoint.ts';
 import { collectHttp } from '../http-in/http-intake.ts';
-import type { EventParts } from '../http-in/intake.ts';
 import { RETRY_AFTER, Refusal } from '../http-in/refusal.ts';
+import { eventsOf, jsonObjects, jsonRows, lineEvents } from '../http-in/request-events.ts';
 import { httpListenerFields } from '../http-in/settings.ts';
 import { hecEndpoints } from '../http-in/splunk-hec.ts';
 import { lineTesting } from '../lines/collect-lines.ts';
@@ -49,6 +48,7 @@ gateway:
     usesState: false,
     waits: true,
     redelivers: true,
+    answers: true,
     emitsLines: true,
     listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
   },
@@ -61,14 +61,15 @@ gateway:
     })),
     /** A sender repeats what was refused, or what it got no answer for. */
     redelivery: ({ config }) => ({
-      afterFailure: () => RETRY_AFTER * 1000,
+      afterFailure: () => undefined,
+      afterRejection: RETRY_AFTER * 1000,
       afterSilence: config.timeout * 1000,
     }),
   },
   checkConfig: ({ config }) => exposureProblems(config),
   /**
-   * Emits the events of a request in batches of at most the room that there is. A request is answered with 200 when all of
-   * them are acknowledged, and with 429 or 503 and `Retry-After` if it is to be repeated. Errors if it cannot listen.
+   * Emits the events of a request in one batch, when there is room. A request is answered with 200 when they are
+   * acknowledged, and with 429 or 503 and `Retry-After` if it is to be repeated. Errors if it cannot listen.
    */
   collect({ ctx }) {
     let ackIds = 0;
@@ -102,12 +103,12 @@ function read(
   { headers, body, memory }: ReceivedRequest,
   format: Exclude<Format, 'auto'>,
   path: string,
-): EventParts {
-  if (format === 'lines') return lineParts(body, path, memory);
+): RequestEvents {
+  if (format === 'lines') return lineEvents(body, path, memory);
   if (format === 'json')
-    return partsOf(jsonRows(jsonObjects(body, IS_LINES.test(headers['content-type'] ?? ''))));
+    return eventsOf(jsonRows(jsonObjects(body, IS_LINES.test(headers['content-type'] ?? ''))));
   try {
-    return partsOf(new EventBatch(readEvents(body, path, 'events')).rows);
+    return eventsOf(new EventBatch(readEvents(body, path, 'events')).rows);
   } catch (error) {
     // Its messages name the line and quote nothing.
     if (error instanceof PluginError) throw new Refusal(400, error.message);

@@ -25,13 +25,15 @@ telemetry:
     usesState: false,
     waits: true,
     redelivers: true,
+    answers: true,
     listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
   },
   testing: {
     batchDemand: ({ ctx }) => lineDemand(ctx),
     /** A sender repeats what was refused, or what it got no answer for. */
     redelivery: ({ config }: { config: z.output<typeof schema> }) => ({
-      afterFailure: () => RETRY_AFTER * 1000,
+      afterFailure: () => undefined,
+      afterRejection: RETRY_AFTER * 1000,
       afterSilence: config.timeout * 1000,
     }),
   },

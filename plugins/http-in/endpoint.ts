@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BlockMemory } from '../../operators/internal-files.ts';
+import type { Rows } from '../../src/sdk/index.ts';
 import type { AuthSchemes } from '../listen/auth.ts';
-import type { EventParts } from './intake.ts';
 import { Refusal } from './refusal.ts';
 
 /** A request whose body has arrived. */
@@ -12,6 +12,8 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** For lines. */
   readonly memory: BlockMemory;
+  /** Whether the pipeline has no room for requests now. */
+  readonly isFull: boolean;
   /**
    * Counts bytes that the events take beside the body. `what` starts the message that says that they are too many.
    *
@@ -26,9 +28,15 @@ export interface Answer {
   readonly body: string | Uint8Array;
 }
 
-export interface RequestEvents extends EventParts {
+/** The events of a request. They are taken, stored and answered as a whole. */
+export interface RequestEvents {
+  readonly rows: Rows;
+  /** About how much they take beside the body of the request. */
+  readonly memoryBytes: number;
+  /** Called when none of the rows is used any more. */
+  release?(): void;
   /** What the client is told in place of the usual answer, once the events are acknowledged. */
-  readonly answer?: Answer;
+  readonly answer?: Answer | undefined;
 }
 
 /** What a path of the server does. */

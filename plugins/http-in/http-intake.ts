@@ -34,9 +34,9 @@ const EXPECTS_CONTINUE = /100-continue/i;
 type Context = PipelineRunContext<HttpListenerSettings & { readonly name: string }>;
 
 /**
- * Listens for requests, and emits a batch or more for the events of each. A request is answered when all of its events are
- * acknowledged. Errors if it cannot listen. With `ctx.signal` it completes: it takes no more requests, and answers those
- * whose events are in flight.
+ * Listens for requests, and emits a batch for the events of each. A request is answered when its batch is acknowledged.
+ * Errors if it cannot listen. With `ctx.signal` it completes: it takes no more requests, and answers those whose events are
+ * in flight.
  */
 export function collectHttp(
   ctx: Context,
@@ -160,7 +160,8 @@ class HttpIntake {
       if (EXPECTS_CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
       const body = await readBody(request, this.#ctx.config.max_body_bytes, lease);
       const reserve = (bytes: number, what: string) => lease.growBy(bytes, what);
-      const events = endpoint.read({ ...known, body, memory: this.#memory, reserve });
+      const isFull = this.#intake.isFull || this.#ctx.buffer?.isFull === true;
+      const events = endpoint.read({ ...known, body, memory: this.#memory, isFull, reserve });
       reserve(events.memoryBytes, 'the events in memory are');
       this.#ctx.stats.bytes(body.length);
       const result = await this.#intake.offer(events, body.length);

@@ -1,25 +1,13 @@
 import { type Subscriber, Subscription } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
 import { Fifo, Pump } from '../../operators/internal.ts';
-import { EventBatch, type Outcome, type Rows } from '../../src/sdk/index.ts';
+import { EventBatch, type Outcome } from '../../src/sdk/index.ts';
 import type { BatchDemand } from '../lines/batch-demand.ts';
-import { isFull, isUnavailable, type Refusal } from './refusal.ts';
+import type { RequestEvents } from './endpoint.ts';
+import { isFull, isUnavailable, Refusal } from './refusal.ts';
 
 /** Milliseconds that a request waits for room. A window is full for moments only while the sink keeps up. */
 const PATIENCE_MS = 1000;
-const BATCH_EVENTS = 4096;
-
-/** The events of a request, taken in parts that the window has room for. */
-export interface EventParts {
-  /** Whether all of them were taken. */
-  readonly isDone: boolean;
-  /** About how much they take beside the body of the request. */
-  readonly memoryBytes: number;
-  /** The next ones, at most `max`. */
-  take(max: number): Rows;
-  /** Called when none of the rows is used any more. */
-  release?(): void;
-}
 
 interface IntakeOptions {
   readonly demand: BatchDemand;
@@ -29,18 +17,25 @@ interface IntakeOptions {
 }
 
 /**
- * Where requests wait for room, in the order in which they came, and for the acknowledgement of their events.
+ * Where requests wait for room, in the order in which they came, and for the acknowledgement of their events. The events of
+ * a request are one batch, also if they are more than there is room for: what its sender is told is then true of all of them.
  */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #pump: Pump;
   readonly #open = new Set<OpenRequest>();
   #waiting = new Fifo<OpenRequest>();
+  #hasNoRoom = false;
   #isStopped = false;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#pump = new Pump(() => this.#step(), options.subscriber);
+  }
+
+  /** Whether the last request that waited for room has found none, and there is still none. */
+  get isFull(): boolean {
+    return this.#hasNoRoom && this.#options.demand.room <= 0;
   }
 
   /** There may be room. */
@@ -49,28 +44,34 @@ export class Intake {
   }
 
   /** Resolves when all events are acknowledged: with their number, or with why the sender should repeat them. */
-  offer(parts: EventParts, bytes: number): Promise<number | Refusal> {
+  offer(events: RequestEvents, bytes: number): Promise<number | Refusal> {
     return new Promise((resolve) => {
       if (this.#isStopped) {
         resolve(isUnavailable(STOPPING));
         return;
       }
-      const request = new OpenRequest(parts, bytes, (result) => {
+      const request = new OpenRequest(events, bytes, (result) => {
         this.#open.delete(request);
         resolve(result);
       });
+      if (events.rows.size === 0) {
+        request.answer(0);
+        return;
+      }
       this.#open.add(request);
       this.#waiting.push(request);
       this.#pump.run();
-      request.expire(this.#options.timeoutMs);
+      request.expire(this.#options.timeoutMs, () => {
+        this.#hasNoRoom = true;
+      });
     });
   }
 
-  /** Takes no more events. Requests of which some are left are refused; the others wait for their acknowledgement. */
+  /** Takes no more events. Requests that wait for room are refused; the others wait for their acknowledgement. */
   stop(): void {
     this.#isStopped = true;
     this.#waiting = new Fifo();
-    for (const request of this.#open) if (!request.parts.isDone) request.answer(isUnavailable(STOPPING));
+    for (const request of this.#open) if (!request.isEmitted) request.answer(isUnavailable(STOPPING));
   }
 
   /** Nothing is acknowledged any more. */
@@ -81,18 +82,14 @@ export class Intake {
   #step(): boolean {
     const request = this.#waiting.peek();
     if (request === undefined) return false;
-    const { parts } = request;
-    if (request.isAnswered || parts.isDone) {
-      this.#waiting.shift();
-      request.taken();
-      return true;
-    }
     const { demand, subscriber } = this.#options;
-    const { room } = demand;
-    if (room <= 0) return false;
-    const rows = parts.take(Math.min(room, BATCH_EVENTS));
-    if (rows.size === 0) return true;
-    const bytes = request.begin(rows.size);
+    if (!request.isAnswered && demand.room <= 0) return false;
+    this.#waiting.shift();
+    if (request.isAnswered) return true;
+    const { rows } = request.events;
+    const { bytes } = request;
+    request.isEmitted = true;
+    this.#hasNoRoom = false;
     demand.emitted(rows.size, bytes);
     const acknowledge = (outcome: Outcome) => {
       demand.acknowledged(rows.size, bytes);
@@ -107,27 +104,22 @@ const STOPPING = 'the pipeline stops; repeat the request';
 
 /** A request whose events have been read. */
 class OpenRequest {
-  readonly parts: EventParts;
+  readonly events: RequestEvents;
+  /** Of its body. */
+  readonly bytes: number;
   readonly #answer: (result: number | Refusal) => void;
   #timers = Subscription.EMPTY;
-  /** Bytes of its body that no batch counts yet. */
-  #bytes: number;
-  #events = 0;
-  /** Batches that are in flight. */
-  #inFlight = 0;
-  #hasFailed = false;
-  #isTaken = false;
-  #isOver = false;
+  isEmitted = false;
   isAnswered = false;
 
-  constructor(parts: EventParts, bytes: number, answer: (result: number | Refusal) => void) {
-    this.parts = parts;
-    this.#bytes = bytes;
+  constructor(events: RequestEvents, bytes: number, answer: (result: number | Refusal) => void) {
+    this.events = events;
+    this.bytes = bytes;
     this.#answer = answer;
   }
 
-  /** Starts its time limits. */
-  expire(timeoutMs: number): void {
+  /** Starts its time limits. `onNoRoom` is called when it has waited too long for room. */
+  expire(timeoutMs: number, onNoRoom: () => void): void {
     if (this.isAnswered) return;
     this.#timers = new Subscription();
     this.#timers.add(
@@ -135,51 +127,36 @@ class OpenRequest {
         this.answer(isUnavailable('its events were not acknowledged in time; repeat the request')),
       ),
     );
-    if (this.#events > 0) return;
+    if (this.isEmitted) return;
     this.#timers.add(
       longTimer(PATIENCE_MS).subscribe(() => {
-        if (this.#events === 0) this.answer(isFull('the pipeline is full; repeat the request later'));
+        if (this.isEmitted) return;
+        onNoRoom();
+        this.answer(isFull('the pipeline is full; repeat the request later'));
       }),
     );
   }
 
-  /** So many events leave in a batch. Returns its share of the bytes: the first batch counts all of them. */
-  begin(events: number): number {
-    const bytes = this.#bytes;
-    this.#bytes = 0;
-    this.#events += events;
-    this.#inFlight++;
-    return bytes;
-  }
-
-  /** All of its events are in batches. */
-  taken(): void {
-    this.#isTaken = true;
-    this.#settle();
-  }
-
   acknowledge(outcome: Outcome): void {
-    this.#inFlight--;
-    this.#hasFailed ||= outcome === 'failed';
-    this.#settle();
+    this.events.release?.();
+    this.answer(this.#resultOf(outcome));
   }
 
   answer(result: number | Refusal): void {
     if (this.isAnswered) return;
     this.isAnswered = true;
     this.#timers.unsubscribe();
+    if (!this.isEmitted) this.events.release?.();
     this.#answer(result);
   }
 
-  #settle(): void {
-    if (this.#inFlight > 0) return;
-    if (this.#isOver || !(this.#isTaken || this.isAnswered)) return;
-    this.#isOver = true;
-    this.parts.release?.();
-    this.answer(
-      this.#hasFailed
-        ? isFull('events of it could not be delivered; repeat the request later')
-        : this.#events,
-    );
+  /** What has failed for good would fail again, so it is taken too. */
+  #resultOf(outcome: Outcome): number | Refusal {
+    if (outcome === 'rejected') return isFull('the buffer of the pipeline is full; repeat the request later');
+    if (outcome === 'too_large') return new Refusal(413, LARGER_THAN_BUFFER);
+    return this.events.rows.size;
   }
 }
+
+const LARGER_THAN_BUFFER =
+  'the events take more than the whole buffer of the pipeline; send fewer in a request (`buffer.max_bytes`)';

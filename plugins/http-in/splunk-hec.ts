@@ -1,9 +1,8 @@
 import { isoNow, type ParsedFields } from '../../src/sdk/index.ts';
 import { parseJsonValue } from '../parse/formats.ts';
-import type { Answer, Endpoint, ReceivedRequest } from './endpoint.ts';
-import { jsonRows, lineParts, partsOf, textOf } from './event-parts.ts';
-import type { EventParts } from './intake.ts';
+import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from './endpoint.ts';
 import { Refusal } from './refusal.ts';
+import { eventsOf, jsonRows, lineEvents, textOf } from './request-events.ts';
 
 // Splunk's HTTP Event Collector, as its senders use it. An answer has a text and a code of Splunk's.
 
@@ -28,12 +27,15 @@ export function hecEndpoints(nextAckId: () => number): ReadonlyMap<string, Endpo
   const answer: Endpoint['answer'] = (result, request) => hecAnswer(result, request, nextAckId);
   const events: Endpoint = { method: 'POST', auth, read: ({ body }) => readEvents(body), answer };
   const raw: Endpoint = { method: 'POST', auth, read: readRaw, answer };
-  const nothing = partsOf(jsonRows([]));
+  const nothing = eventsOf(jsonRows([]));
   const health: Endpoint = {
     method: 'GET',
     auth: undefined,
-    read: () => nothing,
-    answer: (result) => (result instanceof Refusal ? busy(result) : text(200, 17, 'HEC is healthy')),
+    read: ({ isFull }) => ({
+      ...nothing,
+      answer: isFull ? text(503, 18, 'HEC is unhealthy, queues are full') : text(200, 17, 'HEC is healthy'),
+    }),
+    answer,
   };
   const ack: Endpoint = {
     method: 'POST',
@@ -61,7 +63,7 @@ export function hecEndpoints(nextAckId: () => number): ReadonlyMap<string, Endpo
  * The events of a body: objects one after the other, with or without white space between them. Text becomes `line`, the
  * fields of an object those of the event.
  */
-function readEvents(body: Buffer): EventParts {
+function readEvents(body: Buffer): RequestEvents {
   const fields: ParsedFields[] = [];
   const timestamps: string[] = [];
   const now = isoNow();
@@ -79,7 +81,7 @@ function readEvents(body: Buffer): EventParts {
     timestamps.push(timestamp);
   }
   if (fields.length === 0) throw new HecRefusal(5, 'No data');
-  return partsOf(jsonRows(fields, timestamps));
+  return eventsOf(jsonRows(fields, timestamps));
 }
 
 const invalid = (position: number) => new HecRefusal(6, 'Invalid data format', position);
@@ -142,16 +144,16 @@ function timeOf(time: unknown): string | undefined {
 }
 
 /** The lines of a body. What the query says of them is the same for all. */
-function readRaw({ body, query, memory }: ReceivedRequest): EventParts {
+function readRaw({ body, query, memory }: ReceivedRequest): RequestEvents {
   if (body.length === 0) throw new HecRefusal(5, 'No data');
   const said = METADATA.filter((name) => name !== 'fields' && query.has(name));
-  if (said.length === 0) return lineParts(body, `${BASE}/raw`, memory);
+  if (said.length === 0) return lineEvents(body, `${BASE}/raw`, memory);
   const metadata = Object.fromEntries(said.map((name) => [name, query.get(name)]));
   const lines = textOf(body)
     .split(/\r?\n/)
     .filter((line) => line !== '');
   const rows = jsonRows(lines.map((line) => ({ line, [FIELD]: { ...metadata } })));
-  return partsOf(rows, JSON.stringify(metadata).length);
+  return eventsOf(rows, JSON.stringify(metadata).length);
 }
 
 /** A client gets the id of a request after its events were acknowledged, so each id that it asks for is. */

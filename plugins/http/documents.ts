@@ -1,5 +1,5 @@
+import { countLines } from '../../operators/internal.ts';
 import { type CollectedEvent, serialise, toJson } from '../../src/sdk/index.ts';
-import { countLines } from '../lines/count-lines.ts';
 
 const [LF, COMMA] = [0x0a, 0x2c];
 

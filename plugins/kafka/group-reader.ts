@@ -54,7 +54,7 @@ const newPartition = (position: Position, end: bigint): Partition => ({
 });
 
 /** Milliseconds before events that failed are read again. */
-export const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
+const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
 
 /**
  * Reads the partitions that a group gives to this member. The engine acknowledges batches in the order of emission, so
@@ -223,9 +223,9 @@ export class GroupReader {
   #answer(partition: Partition, piece: Piece, events: number, outcome: Outcome): void {
     this.#demand.acknowledged(events, piece.bytes);
     partition.batchesInFlight--;
-    const isTaken = piece.refusal === undefined ? outcome !== 'failed' : outcome === 'dead_lettered';
     if (!this.#isCurrent(partition)) return;
-    if (!isTaken) this.#readAgain(partition, piece);
+    const { refusal } = piece;
+    if (refusal !== undefined && outcome !== 'dead_lettered') this.#readAgain(partition, piece.from, refusal);
     else this.#acknowledge(partition, partition.batchesInFlight === 0 ? partition.emitted : piece.next);
     if (this.#ctx.once) this.#pump.run();
   }
@@ -237,14 +237,13 @@ export class GroupReader {
     this.#committer.acknowledged({ topic, partition: number, offset });
   }
 
-  #readAgain(partition: Partition, { from: offset, refusal }: Piece): void {
+  #readAgain(partition: Partition, offset: bigint, refusal: PluginError): void {
     const { logger, pipeline, config, once } = this.#ctx;
     const failures = partition.failures + 1;
     const wait = redeliveryWait(failures);
     const place = `record ${offset} of partition ${partition.partition} of the topic ${partition.topic}`;
-    const reason = refusal === undefined ? 'or a later one failed' : `cannot be read: ${refusal.message}`;
-    const hint = refusal === undefined ? 'Configure' : `Check \`format\` (${config.format}), or configure`;
-    const message = `${place} ${reason}; it is not committed. ${hint} a dead letter`;
+    const hint = `Check \`format\` (${config.format}), or configure a dead letter`;
+    const message = `${place} cannot be read: ${refusal.message}; it is not committed. ${hint}`;
     if (once) {
       this.#output.error(new PluginError(message));
       return;

@@ -1,6 +1,6 @@
 import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/endpoint.ts';
-import { partsOf, textOf } from '../http-in/event-parts.ts';
 import { Refusal } from '../http-in/refusal.ts';
+import { eventsOf, textOf } from '../http-in/request-events.ts';
 import { parseJsonValue } from '../parse/formats.ts';
 import { decodeJson } from './decode-json.ts';
 import { decodeProtobuf } from './decode-protobuf.ts';
@@ -41,7 +41,7 @@ function read(request: ReceivedRequest, signal: Signal): RequestEvents {
   const encoding = encodingOf(request.headers['content-type']);
   if (encoding === undefined) throw new Refusal(415, `send ${PROTOBUF} or ${JSON_TYPE}`);
   const records = decode(request, encoding, signal);
-  return Object.assign(partsOf(records.rows()), { answer: taken(encoding, signal, records) });
+  return { ...eventsOf(records.rows()), answer: taken(encoding, signal, records) };
 }
 
 function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Records {

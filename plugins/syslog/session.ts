@@ -1,12 +1,11 @@
-import type { Outcome } from '../../src/sdk/index.ts';
 import { type FramingReports, MessageFramer, messageText } from './framing.ts';
 import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
 
 /** Messages that were read together. */
 export interface ReadMessages {
   readonly messages: readonly string[];
-  /** To be called when all of them are delivered, or not. */
-  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
+  /** To be called when the pipeline is done with all of them. */
+  readonly acknowledge?: (() => void) | undefined;
 }
 
 /** The receiving end of a protocol on one connection. */
@@ -133,13 +132,9 @@ export class RelpSession implements Session {
         this.#unanswered++;
       }
     }
-    // librelp, the client of rsyslog, forgets a message that is answered with an error. Without an answer, it sends all
-    // messages again over its next connection.
-    const acknowledge = (outcome: Outcome) => {
-      if (outcome === 'failed') {
-        this.#close();
-        return;
-      }
+    // Also for events that failed for good: they would fail again. What the run does not get to has no answer, and librelp, the
+    // client of rsyslog, sends it again over its next connection.
+    const acknowledge = () => {
       this.#send(numbers.map((number) => relpFrame(number, 'rsp', '200 OK')).join(''));
       this.#unanswered -= numbers.length;
       if (this.#unanswered === 0) this.#whenAnswered?.();

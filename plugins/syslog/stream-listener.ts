@@ -2,12 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { fromEvent, interval, Observable, timer } from 'rxjs';
 import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
-import {
-  type ListenAddress,
-  type Outcome,
-  type PipelineRunContext,
-  safeReason,
-} from '../../src/sdk/index.ts';
+import { type ListenAddress, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../lines/batch-demand.ts';
 import { BATCH_LINES } from '../lines/collect-lines.ts';
 import { listenOn } from '../listen/listening.ts';
@@ -20,7 +15,7 @@ export interface Received {
   readonly messages: readonly string[];
   /** The address of the sender. */
   readonly source: string;
-  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
+  readonly acknowledge?: (() => void) | undefined;
 }
 
 /** What a listener reports, beside the messages. */
@@ -251,8 +246,8 @@ class StreamListener {
     this.#emit({
       messages,
       source,
-      acknowledge: (outcome) => {
-        acknowledge?.(outcome);
+      acknowledge: () => {
+        acknowledge?.();
         this.#demand.acknowledged(messages.length);
       },
     });

@@ -135,6 +135,13 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
     ],
   },
   {
+    name: 'millrace_events_refused_total',
+    type: 'counter',
+    help: 'Events that the full buffer on disk of a pipeline has refused, and that their senders were told to send again.',
+    labels: ENTRY,
+    read: ofEntries(['buffer'], ({ rejected }) => rejected),
+  },
+  {
     name: 'millrace_events_failed_total',
     type: 'counter',
     help: 'Events that a plugin entry failed on for good.',
@@ -244,6 +251,13 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
     read: ofBuffer(({ oldest }) =>
       oldest === undefined ? undefined : (asyncScheduler.now() - oldest) / 1000,
     ),
+  },
+  {
+    name: 'millrace_buffer_full',
+    type: 'gauge',
+    help: 'Whether the buffer on disk of a pipeline is full, so that events wait or are refused: 1 or 0.',
+    labels: [],
+    read: ({ counters: { buffer } }) => (buffer === undefined ? [] : [[{}, buffer.isFull ? 1 : 0]]),
   },
   {
     name: 'millrace_events_given_up_total',

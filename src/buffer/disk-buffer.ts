@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
 import { defer, map, Observable } from 'rxjs';
 import { type Demand, pullFrom } from '../../operators/index.ts';
+import { countLines } from '../../operators/internal.ts';
 import { makeFolder, perFileSystem, syncFolder, writeError } from '../../operators/internal-files.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
 import { FolderLock } from '../state/folder-lock.ts';
 import { DiskLog, type LogRecord } from './disk-log.ts';
-import type { BufferStatus, EventBuffer, EventBufferOptions } from './event-buffer.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions, Reservation } from './event-buffer.ts';
 
-const LF = 0x0a;
 const USE = { what: 'the buffer', danger: 'two pipelines with the same buffer would lose events' };
 
 interface Lock {
@@ -78,6 +78,18 @@ class DiskBuffer implements EventBuffer {
     return this.#log.status;
   }
 
+  get isFull(): boolean {
+    return this.#log.isFull;
+  }
+
+  get room$(): Observable<unknown> {
+    return this.#log.changed$;
+  }
+
+  reserve(bytes: number): Reservation | 'none' | 'never' {
+    return this.#log.reserve(bytes);
+  }
+
   readonly functions: EventBuffer['functions'] = {
     forward: (event) => this.#log.write(Buffer.from(toJsonLine(event)), 1),
     forwardBatch: undefined,
@@ -119,10 +131,4 @@ class BufferedEvents extends WrittenEvents {
   override get areEvents(): boolean {
     return true;
   }
-}
-
-function countLines(documents: Buffer): number {
-  let count = 0;
-  for (let at = documents.indexOf(LF); at !== -1; at = documents.indexOf(LF, at + 1)) count++;
-  return count;
 }

@@ -1,10 +1,10 @@
-import { asyncScheduler, firstValueFrom, Subject } from 'rxjs';
+import { asyncScheduler, firstValueFrom, type Observable, Subject } from 'rxjs';
 import { counted } from '../../operators/internal.ts';
 import { writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { BACKOFF, PluginError } from '../sdk/errors.ts';
-import { BufferFull, type BufferStatus, type EventBufferOptions } from './event-buffer.ts';
-import { encodeRecord } from './record.ts';
+import type { BufferStatus, EventBufferOptions, Reservation } from './event-buffer.ts';
+import { encodeRecord, HEADER_BYTES } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
 import {
   cutTail,
@@ -53,8 +53,12 @@ export class DiskLog {
   /** What was read and is not released, oldest first. */
   readonly #unreleased: ReadRecord[] = [];
   readonly #released: ReleasedPosition;
-  /** Something that a write or a read waits for may have happened. */
+  /** Something that a write, a read or a reservation waits for may have happened. */
   readonly #changed$ = new Subject<void>();
+  /** Bytes of reservations. */
+  #reserved = 0;
+  /** What has found no room and would find none now, in bytes; undefined if nothing has. */
+  #missing: number | undefined;
   #isEnded = false;
   #isClosed = false;
 
@@ -86,10 +90,58 @@ export class DiskLog {
     };
   }
 
+  get changed$(): Observable<void> {
+    return this.#changed$.asObservable();
+  }
+
+  get isFull(): boolean {
+    return this.#missing !== undefined;
+  }
+
+  /** See `EventBuffer.reserve`. Events of a reservation find room, whatever they take in the end. */
+  reserve(eventBytes: number): Reservation | 'none' | 'never' {
+    const { maxBytes } = this.#options;
+    if (eventBytes > maxBytes) return 'never';
+    const bytes = Math.min(eventBytes + HEADER_BYTES, maxBytes);
+    const hasRoom = this.#hasRoomFor(bytes);
+    this.#setMissing(hasRoom ? undefined : bytes);
+    if (!hasRoom) return 'none';
+    this.#reserved += bytes;
+    return {
+      end: () => {
+        this.#reserved -= bytes;
+        this.#roomMayBeBack();
+      },
+    };
+  }
+
+  /** Without what is released: it is removed when it is in the way. */
+  #hasRoomFor(bytes: number): boolean {
+    const { segment, offset } = this.#released.position;
+    const needed = this.#segments.reduce(
+      (sum, one) =>
+        one.number > segment || (one.number === segment && one.bytes > offset) ? sum + one.bytes : sum,
+      0,
+    );
+    return needed + this.#reserved + bytes <= this.#options.maxBytes;
+  }
+
+  #setMissing(bytes: number | undefined): void {
+    const wasFull = this.isFull;
+    this.#missing = bytes;
+    if (this.isFull !== wasFull) this.#options.onFull(this.isFull);
+  }
+
+  /** For reservations: a write looks by itself. */
+  #roomMayBeBack(): void {
+    if (this.#options.whenFull !== 'reject') return;
+    if (this.#missing !== undefined && this.#hasRoomFor(this.#missing)) this.#setMissing(undefined);
+    this.#changed$.next();
+  }
+
   /**
-   * Writes one record of events that are JSON Lines. Resolves when the disk has it. One write at a time.
-   *
-   * Rejects with {@link BufferFull} if it is refused, and with an error that names the folder if the disk cannot be written to.
+   * Writes one record of events that are JSON Lines. Resolves when the disk has it. One write at a time. Rejects with an error
+   * that names the folder if the disk cannot be written to.
    */
   write(documents: Buffer, events: number): Promise<void> {
     const written = this.#write(documents, events);
@@ -132,6 +184,7 @@ export class DiskLog {
   #releaseTo(end: LogPosition): void {
     this.#released.move(end);
     void this.#removeReleased();
+    this.#roomMayBeBack();
   }
 
   async #closeReader(): Promise<void> {
@@ -165,19 +218,26 @@ export class DiskLog {
     return firstValueFrom(this.#changed$);
   }
 
-  /** Resolves when there is room. A record that is larger than the whole log gets it once the log is empty. */
+  /**
+   * Resolves when there is room. A record that is larger than the whole log gets it once the log is empty, and one for which
+   * room was reserved at once.
+   */
   async #makeRoom(bytes: number): Promise<void> {
-    const fits = () => this.#segments.length === 0 || this.#bytes + bytes <= this.#options.maxBytes;
+    const { maxBytes, whenFull } = this.#options;
+    const fits = () => this.#segments.length === 0 || this.#bytes + bytes <= maxBytes;
     while (!fits() && !this.#isClosed) {
       // Its segment may be removable, or the only one that can be dropped.
       await this.#retireWriter();
       await this.#removeReleased();
-      if (fits()) break;
-      if (this.#options.whenFull === 'reject') throw new BufferFull();
-      if (this.#options.whenFull === 'drop_oldest') await this.#dropOldest();
-      else await this.#change();
+      if (fits() || whenFull === 'reject') break;
+      if (whenFull === 'drop_oldest') await this.#dropOldest();
+      else {
+        this.#setMissing(bytes);
+        await this.#change();
+      }
     }
     if (this.#isClosed) throw new PluginError('the buffer is closed');
+    if (whenFull === 'wait') this.#setMissing(undefined);
   }
 
   async #writerFor(bytes: number): Promise<SegmentWriter> {

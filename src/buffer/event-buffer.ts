@@ -1,7 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
 import type { Logger } from '../sdk/context.ts';
-import { PluginError } from '../sdk/errors.ts';
 import type { EventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 
@@ -10,11 +9,16 @@ export interface EventBufferOptions {
   readonly folder: string;
   /** It takes no more than this of the disk, unless a single record does. */
   readonly maxBytes: number;
-  /** What a write does for which there is no room: it waits, makes room by dropping the oldest events, or is refused. */
+  /**
+   * What happens to events for which there is no room: their write waits, the oldest events are dropped for them, or no
+   * room can be reserved for them.
+   */
   readonly whenFull: 'wait' | 'drop_oldest' | 'reject';
   readonly logger: Logger;
   /** Told of events that leave the buffer and are not read. */
   readonly onDropped: (events: number) => void;
+  /** Told when {@link EventBuffer.isFull} changes. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 /** How full a buffer is. */
@@ -29,10 +33,17 @@ export interface BufferStatus {
 /** A store between the processors of a pipeline and its forwarders. What is in it survives the process. */
 export interface EventBuffer {
   readonly status: BufferStatus;
+  /** Whether events wait for room, or the last ones for which room was to be reserved have found none and would find none now. */
+  readonly isFull: boolean;
   /**
-   * How events get in, with the functions that a forwarder has. A call ends when the events are durable. It fails with
-   * {@link BufferFull} for events that are refused.
+   * With `whenFull: reject`: room for events that take so many bytes as JSON Lines, which is to be reserved before they are
+   * written, and kept until {@link Reservation.end}. `none` if there is no room now, `never` if they are larger than the
+   * whole buffer.
    */
+  reserve(bytes: number): Reservation | 'none' | 'never';
+  /** With `whenFull: reject`: emits when there may be room again. */
+  readonly room$: Observable<unknown>;
+  /** How events get in, with the functions that a forwarder has. A call ends when the events are durable. */
   readonly functions: {
     readonly forward: (event: CollectedEvent) => unknown;
     readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
@@ -49,9 +60,8 @@ export interface EventBuffer {
   close(): Observable<unknown>;
 }
 
-/** Says that a buffer has no room, so that the source is to send the events again later. */
-export class BufferFull extends PluginError {
-  constructor() {
-    super('the buffer of the pipeline is full', { permanent: true });
-  }
+/** Room in a buffer. */
+export interface Reservation {
+  /** The events are written, or will not be. */
+  end(): void;
 }

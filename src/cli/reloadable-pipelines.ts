@@ -203,6 +203,7 @@ function addStats(before: PipelineStats | undefined, since: PipelineStats): Pipe
     forwarded: addCounts(before.forwarded, since.forwarded),
     dropped: addCounts(before.dropped, since.dropped),
     masked: addCounts(before.masked, since.masked),
+    rejected: before.rejected + since.rejected,
     dead_lettered: before.dead_lettered + since.dead_lettered,
     retries: before.retries + since.retries,
     given_up: before.given_up + since.given_up,

@@ -169,6 +169,8 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
   if (masks || masked.length > 0) rows.push(['  masked', count(sum(masked)), 'values'], ...details(masked));
   rows.push(['  out', '', ''], ...details(forwarded));
   rows.push(['  dropped', count(sum(dropped)), ''], ...details(dropped, NOTES));
+  if (stats.rejected > 0)
+    rows.push(['  refused', count(stats.rejected), 'by the full buffer: their senders have them']);
   if (stats.dead_lettered > 0) rows.push(['  dead-lettered', count(stats.dead_lettered), '']);
   if (stats.retries > 0) rows.push(['  retries', count(stats.retries), 'of forwarders']);
   if (stats.given_up > 0)

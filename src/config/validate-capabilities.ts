@@ -206,7 +206,7 @@ export function validateListeners(
   );
 }
 
-/** Checks what a buffer on disk requires: a folder of its own, and with `reject` collectors whose sources repeat. */
+/** Checks what a buffer on disk requires: a folder of its own, and with `reject` a collector that has senders. */
 export function validateBuffers(
   pipelines: ReadonlyMap<string, PipelineConfig>,
   { collect }: ValidEntries,
@@ -230,12 +230,17 @@ export function validateBuffers(
       problems.push({ path: at('path'), message });
     }
     if (buffer.when_full !== 'reject') return problems;
-    for (const collector of pipeline.collect) {
-      const entry = collect.get(collector);
-      if (entry === undefined || entry.plugin.traits?.redelivers === true) continue;
-      const message = `\`${collector}\`, a \`${entry.data.plugin}\` collector, cannot ask its source to send again what \`reject\` refuses; use \`wait\`, or \`drop_oldest\``;
-      problems.push({ path: at('when_full'), message });
-    }
+    const entries = pipeline.collect.map((collector) => collect.get(collector));
+    const hasSenders = (entry: (typeof entries)[number]) => {
+      const { answers, redelivers, listens } = entry?.plugin.traits ?? {};
+      return answers === true || redelivers === true || listens !== undefined;
+    };
+    if (entries.includes(undefined) || entries.some(hasSenders)) return problems;
+    const listed = new Intl.ListFormat('en-GB').format(
+      pipeline.collect.map((collector) => `\`${collector}\``),
+    );
+    const message = `no collector of the pipeline has senders that \`reject\` could refuse, as \`http\` and \`otlp\` have (there is ${listed}); use \`wait\`, or \`drop_oldest\``;
+    problems.push({ path: at('when_full'), message });
     return problems;
   });
 }

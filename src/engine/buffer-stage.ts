@@ -1,5 +1,5 @@
 import { concatMap, type MonoTypeOperatorFunction, merge, type Observable, takeUntil, tap } from 'rxjs';
-import { BufferFull, type EventBuffer } from '../buffer/event-buffer.ts';
+import type { EventBuffer } from '../buffer/event-buffer.ts';
 import { type DiskBufferConfig, memoryBufferOf } from '../sdk/config.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { Batch } from './batches.ts';
@@ -44,12 +44,7 @@ export function bufferStage(
         demand: scope.window,
         observer,
         clock,
-        onFailure: (event, delivery, error) => {
-          if (error instanceof BufferFull) {
-            observer.dropped(place, 'buffer_full', 1, () => [event]);
-            delivery.acknowledge(1, 'failed');
-          } else onFailure(place, event, delivery, error);
-        },
+        onFailure: (...failure) => onFailure(place, ...failure),
         giveUpAfter: setup.giveUpAfter,
       },
     );

@@ -33,6 +33,7 @@ interface OwnContext {
   readonly stats: PluginStats;
   readonly metrics: PluginMetrics;
   readonly demand: Demand;
+  readonly buffer?: PipelineRunContext['buffer'];
   readonly state: CollectorState;
 }
 

@@ -57,14 +57,16 @@ export class EntryCounters {
   bytes: number | undefined;
   /** Only for a collector: events that are not acknowledged yet. */
   inFlight = 0;
-  /** Only for a collector, by batch: the worst outcome of its events. */
-  readonly acknowledged: Record<Outcome, number> = { forwarded: 0, dropped: 0, dead_lettered: 0, failed: 0 };
+  /** Only for a collector, by batch: the worst outcome of its events. What a buffer has refused is counted there. */
+  readonly acknowledged = { forwarded: 0, dropped: 0, dead_lettered: 0, failed: 0 };
   /** Only for a forwarder: events that it had received and not delivered when a run ended. */
   abandoned = 0;
   /** Events that the plugin failed on for good. */
   failed = 0;
   /** Events that went to the dead letter because the plugin, or the condition of a forwarder, failed on them. */
   deadLettered = 0;
+  /** Only for a buffer: events that it has refused, whose sources were told to send them again. */
+  rejected = 0;
   /** Calls of a forwarder that were made again. */
   retries = 0;
   readonly dropped: Map<DropReason, number>;
@@ -126,7 +128,7 @@ export class PipelineCounters implements PipelineObserver {
   restarts = 0;
   givenUp = 0;
   /** The buffer on disk; undefined if the pipeline has none, or it was never opened. */
-  buffer: { readonly status: BufferStatus } | undefined;
+  buffer: { readonly status: BufferStatus; readonly isFull: boolean } | undefined;
   /** Events that no forwarder got; undefined if there is a forwarder without a condition. */
   unrouted: number | undefined;
   /** When an event was acknowledged last, by the clock; undefined if none was. */
@@ -193,6 +195,10 @@ export class PipelineCounters implements PipelineObserver {
     else this.entry(place).drop(reason, count);
   }
 
+  rejected(place: StagePlace, count: number): void {
+    this.entry(place).rejected += count;
+  }
+
   pluginFailed(place: StagePlace, { reason }: PluginFailure): void {
     // A forwarder has not received an event on which its condition failed.
     if (reason !== 'route_failed') this.entry(place).failed++;
@@ -228,6 +234,7 @@ export class PipelineCounters implements PipelineObserver {
     this.progressAt = now;
     this.inFlight -= count;
     entry.inFlight -= count;
+    if (outcome === 'rejected' || outcome === 'too_large') return;
     entry.acknowledged[outcome] += count;
     entry.acknowledgeSeconds.observe(ms / 1000, count);
   }
@@ -264,6 +271,7 @@ export class PipelineCounters implements PipelineObserver {
           .map(({ name, sent }) => [name, sent]),
       ),
       dropped: Object.fromEntries(this.#dropped()),
+      rejected: this.#sum(({ rejected }) => rejected),
       joined: this.#sum(({ joined }) => joined),
       dead_lettered: this.#sum(({ kind, sent }) => (kind === 'dead_letter' ? sent : 0)),
       masked: Object.fromEntries(

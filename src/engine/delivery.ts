@@ -1,6 +1,13 @@
 import type { EventOrigin, Outcome } from '../sdk/event-batch.ts';
 
-const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
+const RANK: Readonly<Record<Outcome, number>> = {
+  forwarded: 0,
+  dropped: 1,
+  dead_lettered: 2,
+  failed: 3,
+  rejected: 4,
+  too_large: 5,
+};
 
 /**
  * Counts the events of one batch that are not acknowledged yet, once for each forwarder that has them. Its outcome is the

@@ -1,4 +1,5 @@
 import { counted, isoNow } from '../../operators/internal.ts';
+import type { BufferStatus } from '../buffer/event-buffer.ts';
 import { failureReason } from '../sdk/run-failure.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import type { EntryCounters, PipelineCounters } from './counters.ts';
@@ -7,7 +8,7 @@ import { elapsedText } from './retry-log.ts';
 
 /**
  * Whether a pipeline is ready, and in words what is wrong. It is not ready unless it is running or has completed; while it
- * is being stopped; and if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had
+ * is being stopped; while its buffer on disk is full, so that it takes nothing more; and if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had
  * some in flight. A forwarder that fails is a problem from its first failure on, but the pipeline stays ready until then.
  */
 export function pipelineHealth(
@@ -20,13 +21,14 @@ export function pipelineHealth(
   const notRunning = problemOf(status);
   if (notRunning !== undefined) return { ...base, isReady: false, problems: [notRunning] };
   const outages = counters.entries.flatMap((entry) => outageOf(entry) ?? []);
+  const full = counters.buffer?.isFull === true ? [fullText(counters.buffer.status)] : [];
   if (isStopping) {
     const stopping = `is being stopped: ${counted(counters.inFlight, 'event')} in flight`;
-    return { ...base, isReady: false, problems: [stopping, ...outages] };
+    return { ...base, isReady: false, problems: [stopping, ...full, ...outages] };
   }
   const stall = stallOf(counters, stalledAfter, outages.length > 0);
-  if (stall === undefined) return { ...base, isReady: true, problems: outages };
-  return { ...base, isReady: false, isStalled: true, problems: [...outages, stall] };
+  if (stall === undefined) return { ...base, isReady: full.length === 0, problems: [...full, ...outages] };
+  return { ...base, isReady: false, isStalled: true, problems: [...full, ...outages, stall] };
 }
 
 /** What keeps a pipeline from running; undefined if it runs, is about to, or has ended as it should. */
@@ -38,6 +40,10 @@ function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatu
   if (state !== 'backing_off' || failures === 0) return undefined;
   const next = clockTime(new Date(Date.parse(since) + retryIn).toISOString(), 19);
   return `has failed ${times(failures)} in a row and starts again at ${next}: ${failureReason(error)}`;
+}
+
+function fullText({ bytes, events }: BufferStatus): string {
+  return `the buffer is full: ${counted(events, 'event')} in ${counted(bytes, 'byte')} wait to be delivered`;
 }
 
 function outageOf(entry: EntryCounters): string | undefined {

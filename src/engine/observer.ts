@@ -108,6 +108,10 @@ export interface PipelineObserver {
   joined?(place: StagePlace, count: number, made?: JoinedEvent): void;
   /** Events went no further. Values that are not events are left out. */
   dropped?(place: StagePlace, reason: DropReason, count: number, events: EventsOf): void;
+  /** A buffer has refused events of a collector, whose source is told to send them again: all at once, or less at a time. */
+  rejected?(place: StagePlace, count: number, outcome: 'rejected' | 'too_large', events: EventsOf): void;
+  /** A buffer has no room for what comes, or has room again. */
+  bufferFull?(place: StagePlace, isFull: boolean): void;
   /** A plugin failed on an event, which is then dropped or dead-lettered. */
   pluginFailed?(place: StagePlace, failure: PluginFailure): void;
   /** An event goes to the dead letter, as this entry, because of a failure at this place. */
@@ -188,6 +192,14 @@ export class Observers implements Required<PipelineObserver> {
 
   dropped(place: StagePlace, reason: DropReason, count: number, events: EventsOf): void {
     for (const observer of this.#all) observer.dropped?.(place, reason, count, events);
+  }
+
+  rejected(place: StagePlace, count: number, outcome: 'rejected' | 'too_large', events: EventsOf): void {
+    for (const observer of this.#all) observer.rejected?.(place, count, outcome, events);
+  }
+
+  bufferFull(place: StagePlace, isFull: boolean): void {
+    for (const observer of this.#all) observer.bufferFull?.(place, isFull);
   }
 
   pluginFailed(place: StagePlace, failure: PluginFailure): void {

@@ -26,6 +26,7 @@ import { collectedBy } from '../sdk/from-collected.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { nameCollector } from '../sdk/run-failure.ts';
+import { admit } from './admission.ts';
 import type { Batch } from './batches.ts';
 import { bufferStage } from './buffer-stage.ts';
 import type { CallPlan } from './call-plan.ts';
@@ -167,9 +168,23 @@ class PipelineRun {
           : this.#plan && ((owner) => (this.#plan as CallPlan).queueFor(name, owner)),
       }),
       tap((batch) => this.#truncated.note(batch)),
+      this.#admit(entry),
       tellLeft(place, observer),
       catchError(collectorFailed),
     );
+  }
+
+  /** Before anything is done with what a full buffer would refuse. */
+  #admit({ loaded_plugin }: AnalyticsConfig['collectors'][string]): MonoTypeOperatorFunction<Batch> {
+    const config = diskBufferOf(this.#scope.setup.config);
+    if (config?.when_full !== 'reject') return identity;
+    return admit({
+      buffer: () => this.#scope.buffer,
+      maxBytes: config.max_bytes,
+      place: this.#scope.place('buffer', 'buffer'),
+      observer: this.#scope.observer,
+      isAnswered: loaded_plugin.traits?.answers === true,
+    });
   }
 
   #processAll(): MonoTypeOperatorFunction<Batch> {

@@ -1,4 +1,4 @@
-import { counted } from '../../operators/internal.ts';
+import { counted, isNoteworthy } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { DropReason } from '../sdk/status.ts';
@@ -33,6 +33,7 @@ export class RunLog implements PipelineObserver {
   readonly #retries = new Map<StagePlace, RetryLog>();
   readonly #failures = new Map<StagePlace, FailureLog>();
   readonly #overflows = new Map<StagePlace, FailureLog>();
+  #timesFull = 0;
 
   constructor(pipeline: string, logger: Logger, counters: PipelineCounters) {
     this.#pipeline = pipeline;
@@ -65,15 +66,33 @@ export class RunLog implements PipelineObserver {
 
   dropped(place: StagePlace, reason: DropReason, count: number): void {
     if (reason !== 'buffer_full') return;
-    const why =
-      place.kind === 'buffer'
-        ? 'the buffer is full; raise `buffer.max_bytes`'
-        : 'they come faster than the pipeline takes them; raise `buffer.max_events`';
     const log = this.#logOf(this.#overflows, place, 'been dropped', 'warn');
+    const events = counted(count, 'event');
     log.failed(
-      (often) => `${this.#nameOf(place)}: ${counted(count, 'event')} dropped${often}: ${why}`,
+      (often) =>
+        place.kind === 'buffer'
+          ? `${this.#nameOf(place)} is full: the oldest ${events} dropped${often}; raise \`buffer.max_bytes\``
+          : `${this.#nameOf(place)}: ${events} dropped${often}: they come faster than the pipeline takes them; raise \`buffer.max_events\``,
       count,
     );
+  }
+
+  rejected(place: StagePlace, count: number, outcome: 'rejected' | 'too_large'): void {
+    const log = this.#logOf(this.#overflows, place, 'been refused', 'warn');
+    const why =
+      outcome === 'rejected'
+        ? 'it is full, and their sender is told to send them again'
+        : 'together they are larger than the buffer, and their sender is told to send fewer at a time; raise `buffer.max_bytes`';
+    log.failed((often) => `${this.#nameOf(place)} refused ${counted(count, 'event')}${often}: ${why}`, count);
+  }
+
+  bufferFull(place: StagePlace, isFull: boolean): void {
+    if (isFull) this.#timesFull++;
+    if (!isNoteworthy(this.#timesFull)) return;
+    const name = this.#nameOf(place);
+    if (isFull)
+      this.#logger.warn(`${name} is full: it has room again when forwarders have delivered what is in it`);
+    else this.#logger.info(`${name} has room again`);
   }
 
   /** To be called at the end of the run, however it ends. */

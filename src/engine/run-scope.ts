@@ -74,6 +74,8 @@ export class RunScope {
   readonly #places = new Map<string, StagePlace>();
   readonly #beforeEnd: Observable<unknown>[] = [];
   #buffer: EventBuffer | undefined;
+  /** What plugins see of the buffer. */
+  readonly #bufferState: PipelineRunContext['buffer'];
 
   constructor(setup: PipelineSetup) {
     this.setup = setup;
@@ -83,7 +85,16 @@ export class RunScope {
     // Also in virtual time, where nothing else of workers can be seen.
     const size = config.workers * config.max_in_flight;
     this.window = new InFlightWindow(size);
-    this.deliveryWindow = diskBufferOf(config) ? new InFlightWindow(size) : this.window;
+    const hasBuffer = diskBufferOf(config) !== undefined;
+    this.deliveryWindow = hasBuffer ? new InFlightWindow(size) : this.window;
+    const isFull = () => this.#buffer?.isFull === true;
+    this.#bufferState = hasBuffer
+      ? {
+          get isFull() {
+            return isFull();
+          },
+        }
+      : undefined;
   }
 
   /** What plugins have left to do when everything is acknowledged. Errors with the first error, when all of it has ended. */
@@ -145,6 +156,7 @@ export class RunScope {
       ended: this.#working.signal,
       beforeEnd: (work$) => void this.#beforeEnd.push(work$),
       demand: this.#windowOf(place),
+      buffer: this.#bufferState,
       state: state ?? memory.state,
       metrics: metrics?.(place, config.plugin) ?? silentMetrics,
       stats: {
@@ -180,16 +192,22 @@ export class RunScope {
     return isBefore ? this.window : this.deliveryWindow;
   }
 
+  /** The buffer on disk, once it is open. */
+  get buffer(): EventBuffer {
+    if (this.#buffer === undefined) throw new Error('the buffer is not open');
+    return this.#buffer;
+  }
+
   /** Opens the buffer on disk. It is closed when all that is in flight is acknowledged, or else when the run is over. */
   openBuffer({ path, max_bytes, when_full }: DiskBufferConfig, place: StagePlace): Observable<EventBuffer> {
     const { openBuffer = openOnDisk, shared, counters } = this.setup;
-    const onDropped = (events: number) => this.observer.dropped(place, 'buffer_full', events, () => []);
-    const options = {
+    const options: EventBufferOptions = {
       folder: path,
       maxBytes: max_bytes,
       whenFull: when_full,
       logger: shared.logger,
-      onDropped,
+      onDropped: (events) => this.observer.dropped(place, 'buffer_full', events, () => []),
+      onFull: (isFull) => this.observer.bufferFull(place, isFull),
     };
     return openBuffer(options).pipe(
       tap((buffer) => {

@@ -1,3 +1,4 @@
+import { countLines } from '../../operators/internal.ts';
 import {
   JoinedLines,
   type LineEvents,
@@ -369,12 +370,6 @@ function indexesIn(bytes: Buffer, offset: number, index: number): (start: number
     offset = start;
     return index;
   };
-}
-
-function countLines(bytes: Uint8Array): number {
-  let size = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) size++;
-  return size;
 }
 
 function joined(one: LineTexts, other: LineTexts): LineTexts {

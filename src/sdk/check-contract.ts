@@ -25,6 +25,7 @@ const TRAITS: { readonly [K in PluginKind]: readonly string[] } = {
     'usesState',
     'waits',
     'redelivers',
+    'answers',
     'resumes',
     'emitsLines',
     'readsStdin',

@@ -127,6 +127,8 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly metrics: PluginMetrics;
   /** Collectors that can wait emit at most `demand.room` events at a time. */
   readonly demand: Demand;
+  /** The buffer on disk of the pipeline; undefined if it has none. A collector may say in its health that it is full. */
+  readonly buffer?: { readonly isFull: boolean } | undefined;
   /** Always there; durable for collectors of a run with a state folder. */
   readonly state: CollectorState;
   /** Emits when files that are written to are to be reopened, as after a rotation by logrotate. */

@@ -1,8 +1,23 @@
 import type { CollectedEvent } from './events.ts';
 import { type Rows, rowsOf } from './rows.ts';
 
-/** How the delivery of an event ended. The worst outcome of a batch is the batch's. */
-export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
+/**
+ * How the delivery of an event ended. The worst outcome of a batch is the batch's.
+ *
+ * After the last two, nothing of the batch is stored. Only collectors with the trait `answers` get them, in a pipeline whose
+ * buffer has `when_full: reject`.
+ */
+export type Outcome =
+  | 'forwarded'
+  /** A processor filtered it. */
+  | 'dropped'
+  | 'dead_lettered'
+  /** It was given up without a dead letter, and counted as lost. Sent again, it would fail again. */
+  | 'failed'
+  /** The buffer has no room for the batch: the source is to send it again later. */
+  | 'rejected'
+  /** The batch is larger than the whole buffer: the source is to send less at a time. */
+  | 'too_large';
 
 /** Where in a file events come from. Bytes. */
 export interface EventOrigin {

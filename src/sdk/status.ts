@@ -61,6 +61,8 @@ export interface PipelineStats {
   /** Events that each forwarder has delivered, by its name. */
   readonly forwarded: Readonly<Record<string, number>>;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+  /** Events that a full buffer has refused: their sources have been told to send them again. */
+  readonly rejected: number;
   readonly dead_lettered: number;
   /** Events that became a part of another one, such as the lines of a stack trace after its first. */
   readonly joined: number;

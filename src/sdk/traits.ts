@@ -13,6 +13,11 @@ export interface CollectTraits {
   /** It receives again what it did not acknowledge, by other means than `ctx.state`: from a broker. */
   readonly redelivers?: boolean;
   /**
+   * It answers its senders, and tells them what they are to send again. With `when_full: reject` of a buffer on disk, its
+   * batches may then have the outcomes `rejected` and `too_large`. Those of other collectors wait for room.
+   */
+  readonly answers?: boolean;
+  /**
    * It continues exactly where `ctx.state` says that the last run ended, in the same order, as `exactly_once` requires.
    */
   readonly resumes?: boolean;

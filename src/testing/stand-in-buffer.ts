@@ -1,12 +1,7 @@
 import { EMPTY, merge, Observable, of, Subject } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
 import { Fifo, Pump } from '../../operators/internal.ts';
-import {
-  BufferFull,
-  type BufferStatus,
-  type EventBuffer,
-  type EventBufferOptions,
-} from '../buffer/event-buffer.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions, Reservation } from '../buffer/event-buffer.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
@@ -28,7 +23,10 @@ class StandInBuffer implements EventBuffer {
   /** Of what is not acknowledged. */
   #bytes = 0;
   #events = 0;
+  #reserved = 0;
+  isFull = false;
   readonly #changed$ = new Subject<void>();
+  readonly room$ = this.#changed$.asObservable();
   #isEnded = false;
 
   constructor(options: EventBufferOptions) {
@@ -48,19 +46,41 @@ class StandInBuffer implements EventBuffer {
   #write(events: readonly CollectedEvent[]): Observable<never> | undefined {
     const stored = { events, bytes: Buffer.byteLength(events.map((event) => toJsonLine(event)).join('')) };
     const { whenFull } = this.#options;
-    if (whenFull === 'reject' && !this.#fits(stored)) throw new BufferFull();
     if (whenFull === 'drop_oldest') this.#dropFor(stored);
-    if (this.#fits(stored)) {
+    if (whenFull === 'reject' || this.#fits(stored)) {
       this.#store(stored);
       return undefined;
     }
+    this.#setFull(true);
     return new Observable((subscriber) =>
       this.#changed$.subscribe(() => {
         if (!this.#fits(stored) || subscriber.closed) return;
+        this.#setFull(false);
         this.#store(stored);
         subscriber.complete();
       }),
     );
+  }
+
+  reserve(bytes: number): Reservation | 'none' | 'never' {
+    const { maxBytes } = this.#options;
+    if (bytes > maxBytes) return 'never';
+    const hasRoom = this.#bytes + this.#reserved + bytes <= maxBytes;
+    this.#setFull(!hasRoom);
+    if (!hasRoom) return 'none';
+    this.#reserved += bytes;
+    return {
+      end: () => {
+        this.#reserved -= bytes;
+        this.#changed$.next();
+      },
+    };
+  }
+
+  #setFull(isFull: boolean): void {
+    if (isFull === this.isFull) return;
+    this.isFull = isFull;
+    this.#options.onFull(isFull);
   }
 
   #fits({ bytes }: Stored): boolean {

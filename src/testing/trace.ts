@@ -228,6 +228,10 @@ export class TraceRecorder implements PipelineObserver {
     this.#parts.set(made.event, parts);
   }
 
+  rejected(place: StagePlace, count: number, _outcome: string, eventsOf: EventsOf): void {
+    this.dropped(place, 'buffer_full', count, eventsOf);
+  }
+
   acknowledged({ kind }: StagePlace, count: number, events: EventsOf): void {
     // What a buffer has was acknowledged when it was written.
     if (this.isPaused || kind === 'buffer') return;

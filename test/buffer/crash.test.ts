@@ -26,6 +26,7 @@ async function run(first: number, count: number, seen: Seen): Promise<void> {
     whenFull: 'wait',
     logger: silentLogger,
     onDropped: () => {},
+    onFull: () => {},
   });
   const reading = (async () => {
     for await (const { documents, end } of log.read()) {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { DiskLog, type LogRecord } from '../../src/buffer/disk-log.ts';
-import { BufferFull, type EventBufferOptions } from '../../src/buffer/event-buffer.ts';
+import type { EventBufferOptions } from '../../src/buffer/event-buffer.ts';
 import { eventually } from '../support/eventually.ts';
 import { recordingLogger } from '../support/pipelines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -10,11 +10,13 @@ const folder = tempFolder();
 const opened: DiskLog[] = [];
 const logger = recordingLogger();
 let dropped = 0;
+const full: boolean[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((log) => log.close()));
   logger.lines.length = 0;
   dropped = 0;
+  full.length = 0;
 });
 
 async function open(options: Partial<EventBufferOptions> = {}): Promise<DiskLog> {
@@ -27,6 +29,7 @@ async function open(options: Partial<EventBufferOptions> = {}): Promise<DiskLog>
     onDropped: (events) => {
       dropped += events;
     },
+    onFull: (isFull) => full.push(isFull),
     ...options,
   });
   opened.push(log);
@@ -45,12 +48,14 @@ async function reopenAfterCrash(options?: Partial<EventBufferOptions>): Promise<
 const line = (n: number) => `{"n":${n}}\n`;
 const write = (log: DiskLog, ...numbers: number[]) =>
   log.write(Buffer.from(numbers.map(line).join('')), numbers.length);
-/** Whether the log took them. */
-const isTaken = (written: Promise<void>) =>
-  written.then(
-    () => true,
-    (error) => !(error instanceof BufferFull),
-  );
+/** Writes a line if room can be reserved for it. Returns whether it could. */
+async function isTaken(log: DiskLog, text: string): Promise<boolean> {
+  const room = log.reserve(text.length);
+  if (typeof room === 'string') return false;
+  await log.write(Buffer.from(text), 1);
+  room.end();
+  return true;
+}
 
 /** What there is to read, released as it is read if `releases`. */
 async function readAll(log: DiskLog, releases = false): Promise<number[]> {
@@ -186,16 +191,37 @@ describe('a log on disk', () => {
       expect(left.length).toBeGreaterThan(4);
     });
 
-    it('refuses new events if it is to, until there is room', async () => {
+    it('reserves no room if it is to refuse events, until there is some', async () => {
       const log = await open({ maxBytes: 320, whenFull: 'reject' });
       const taken: boolean[] = [];
-      for (let n = 0; n < 12; n++) taken.push(await isTaken(write(log, n)));
+      for (let n = 0; n < 12; n++) taken.push(await isTaken(log, line(n)));
       const count = taken.indexOf(false);
       expect(count).toBeGreaterThan(4);
       expect(taken.slice(count)).not.toContain(true);
+      expect([log.isFull, full]).toEqual([true, [true]]);
       const records = log.read();
       for (let n = 0; n < count; n++) log.release((await records.next()).value.end);
-      expect(await isTaken(write(log, 100))).toBe(true);
+      expect([log.isFull, full]).toEqual([false, [true, false]]);
+      expect(await isTaken(log, line(100))).toBe(true);
+    });
+
+    it('keeps what is reserved, and gives it back', async () => {
+      const log = await open({ maxBytes: 320, whenFull: 'reject' });
+      const first = log.reserve(200);
+      expect(log.reserve(200)).toBe('none');
+      expect(log.reserve(321)).toBe('never');
+      if (typeof first !== 'string') first.end();
+      expect(log.isFull).toBe(false);
+      expect(log.reserve(320)).not.toBe('none');
+    });
+
+    it('has all of its room again when all is released, also in the segment that is written to', async () => {
+      const log = await open({ maxBytes: 1000, whenFull: 'reject' });
+      expect(await isTaken(log, `${'x'.repeat(800)}\n`)).toBe(true);
+      const records = log.read();
+      log.release((await records.next()).value.end);
+      expect(await isTaken(log, `${'y'.repeat(800)}\n`)).toBe(true);
+      expect(log.status.bytes).toBeLessThanOrEqual(1000);
     });
 
     it('waits for room otherwise, also where all room is in one segment', async () => {
@@ -213,10 +239,15 @@ describe('a log on disk', () => {
     });
 
     it('takes a record that is larger than the whole log once it is empty', async () => {
-      const log = await open({ maxBytes: 100, whenFull: 'reject' });
+      const log = await open({ maxBytes: 100 });
       const long = Buffer.from(`{"text":"${'x'.repeat(200)}"}\n`);
-      expect(await isTaken(log.write(long, 1))).toBe(true);
-      expect(await isTaken(write(log, 1))).toBe(false);
+      await log.write(long, 1);
+      expect(full).toEqual([]);
+      const writing = write(log, 1);
+      await eventually(() => expect(full).toEqual([true]));
+      log.release((await log.read().next()).value.end);
+      await writing;
+      expect(full).toEqual([true, false]);
     });
   });
 });

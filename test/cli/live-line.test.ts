@@ -11,6 +11,7 @@ const stats = (collected: number, backlog_bytes?: number): PipelineStats => ({
   masked: {},
   retries: 0,
   given_up: 0,
+  rejected: 0,
   in_flight: 2,
   backlog_bytes,
   lost_bytes: 0,

@@ -13,6 +13,7 @@ const stats = (some: Partial<PipelineStats> = {}): PipelineStats => ({
   masked: {},
   retries: 0,
   given_up: 0,
+  rejected: 0,
   in_flight: 0,
   backlog_bytes: undefined,
   lost_bytes: 0,

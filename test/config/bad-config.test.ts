@@ -293,7 +293,7 @@ host_config: {}
     [
       '{collect: web, forward: disk, buffer: {type: disk, path: b, when_full: ▸reject}}',
       [
-        'pipelines.main.buffer.when_full: `web`, a `test` collector, cannot ask its source to send again what `reject` refuses; use `wait`, or `drop_oldest`',
+        'pipelines.main.buffer.when_full: no collector of the pipeline has senders that `reject` could refuse, as `http` and `otlp` have (there is `web`); use `wait`, or `drop_oldest`',
       ],
     ],
   ])('%s', async (text, messages) => {

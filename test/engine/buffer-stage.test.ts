@@ -19,7 +19,12 @@ afterEach(async () => {
 });
 
 /** A collector that emits what the test gives it, a forwarder that the test opens and closes, and a buffer between. */
-function gateway({ buffer = {}, options = {}, ...plugins }: Partial<TestPlugins> & { buffer?: object } = {}) {
+function gateway({
+  buffer = {},
+  options = {},
+  answers = true,
+  ...plugins
+}: Partial<TestPlugins> & { buffer?: object; answers?: boolean } = {}) {
   const source$ = new Subject<EventBatch | CollectedEvent>();
   const outcomes: Outcome[] = [];
   const delivered: unknown[] = [];
@@ -29,7 +34,7 @@ function gateway({ buffer = {}, options = {}, ...plugins }: Partial<TestPlugins>
     collect: {
       source: {
         get_config_schema: () => anyConfig,
-        traits: { redelivers: true },
+        traits: { answers, redelivers: true },
         collect: () => source$,
       } as never,
     },
@@ -148,14 +153,126 @@ describe('a buffer on disk', () => {
     const many = Array.from({ length: 6000 }, (_, n) => n);
     for (let round = 0; round < 6; round++) emit(...many);
     await eventually(() => expect(outcomes).toHaveLength(6));
-    expect(outcomes).toContain('failed');
+    expect(outcomes).toContain('rejected');
     expect(outcomes[0]).toBe('forwarded');
     const taken = outcomes.filter((outcome) => outcome === 'forwarded').length;
-    expect(manager.stats().main?.dropped).toEqual({ buffer_full: (6 - taken) * 6000 });
+    expect(manager.stats().main).toMatchObject({ dropped: {}, rejected: (6 - taken) * 6000 });
+    expect(logger.lines.join('\n')).toMatch(
+      /main: the buffer refused 6000 events: it is full, and their sender is told to send them again/,
+    );
+    expect(logger.lines.join('\n')).not.toMatch(/dropped/);
     sinkIsDown(false);
     await eventually(() => expect(delivered).toHaveLength(taken * 6000), 10_000);
     emit(7);
     await eventually(() => expect(outcomes.at(-1)).toBe('forwarded'));
+  });
+
+  it.each([
+    ['in one go', {}],
+    [
+      'in parts of a few events each',
+      { slow: ({ event }: { event: CollectedEvent }) => Promise.resolve(event) },
+    ],
+    [
+      'in parts, of which a mask has removed some',
+      { odd: ({ event }: { event: CollectedEvent }) => (Number(event.data.n) % 2 === 0 ? [] : event) },
+    ],
+  ])('with `reject`, stores a batch as a whole or not at all: %s', async (_name, process) => {
+    const { manager, start, emit, complete, outcomes, delivered, sinkIsDown } = gateway({
+      buffer: { when_full: 'reject', max_bytes: 1024 * 1024 },
+      pipeline: { max_in_flight: 100 },
+      process,
+    });
+    sinkIsDown(true);
+    await start();
+    // Sizes that do not divide the room, so that it would end in the midst of a batch.
+    const sizes = Array.from({ length: 20 }, (_, batch) => 900 + 137 * batch);
+    for (const [batch, size] of sizes.entries()) {
+      emit(...Array.from({ length: size }, (_, n) => batch * 10_000 + n));
+      await eventually(() => expect(outcomes).toHaveLength(batch + 1));
+    }
+    expect(new Set(outcomes)).toEqual(new Set(['odd' in process ? 'dropped' : 'forwarded', 'rejected']));
+    sinkIsDown(false);
+    const isKept = (n: number) => !('odd' in process) || n % 2 === 1;
+    const taken = sizes.flatMap((size, batch) =>
+      outcomes[batch] !== 'rejected' ? Array.from({ length: size }, (_, n) => batch * 10_000 + n) : [],
+    );
+    complete();
+    await eventually(() => expect(manager.state('main')?.state).toBe('completed'));
+    expect(delivered).toEqual(taken.filter(isKept));
+  });
+
+  it('with `reject`, never takes a batch that is larger than the whole buffer, and says so', async () => {
+    const { manager, start, emit, outcomes } = gateway({
+      buffer: { when_full: 'reject', max_bytes: 1024 * 1024 },
+    });
+    await start();
+    emit(...Array.from({ length: 30_000 }, (_, n) => n));
+    emit(1);
+    await eventually(() => expect(outcomes).toEqual(['too_large', 'forwarded']));
+    expect(manager.stats().main?.rejected).toBe(30_000);
+    expect(logger.lines.join('\n')).toContain(
+      'main: the buffer refused 30000 events: together they are larger',
+    );
+  });
+
+  it('with `reject`, lets collectors wait that cannot tell their source to send again', async () => {
+    const { manager, start, emit, outcomes, delivered, sinkIsDown } = gateway({
+      answers: false,
+      buffer: { when_full: 'reject', max_bytes: 1024 * 1024 },
+      pipeline: { max_in_flight: 100_000 },
+    });
+    sinkIsDown(true);
+    await start();
+    const many = Array.from({ length: 9000 }, (_, n) => n);
+    for (let round = 0; round < 3; round++) emit(...many);
+    emit(...Array.from({ length: 30_000 }, (_, n) => n));
+    await eventually(() => expect(manager.counters('main')?.buffer?.isFull).toBe(true));
+    await eventually(() => expect(outcomes).toEqual(['forwarded']));
+    sinkIsDown(false);
+    await eventually(() => expect(delivered).toHaveLength(57_000), 10_000);
+    expect(outcomes).toEqual(['forwarded', 'forwarded', 'forwarded', 'forwarded']);
+    expect(manager.stats().main).toMatchObject({ dropped: {}, rejected: 0 });
+  });
+
+  it('says once that it is full and events wait, and once that there is room again', async () => {
+    const { manager, start, emit, outcomes, sinkIsDown } = gateway({
+      buffer: { max_bytes: 1024 * 1024 },
+      pipeline: { max_in_flight: 100_000 },
+    });
+    sinkIsDown(true);
+    await start();
+    for (let round = 0; round < 4; round++) emit(...Array.from({ length: 6000 }, (_, n) => n));
+    const full =
+      'warn main: the buffer is full: it has room again when forwarders have delivered what is in it';
+    const lines = () => logger.lines.filter((line) => / the buffer (is full|has room)/.test(line));
+    await eventually(() => expect(lines()).toEqual([full]));
+    expect(manager.health().main).toMatchObject({
+      isReady: false,
+      problems: [expect.stringMatching(/^the buffer is full/), expect.stringMatching(/^forwarder sink/)],
+    });
+    sinkIsDown(false);
+    await eventually(() => expect(outcomes).toHaveLength(4), 10_000);
+    expect(lines()).toEqual([full, 'info main: the buffer has room again']);
+    expect(manager.health().main).toMatchObject({ isReady: true, problems: [] });
+  });
+
+  it('with `drop_oldest`, says how many events it has dropped', async () => {
+    const { manager, start, emit, outcomes, sinkIsDown } = gateway({
+      buffer: { max_bytes: 1024 * 1024, when_full: 'drop_oldest' },
+    });
+    sinkIsDown(true);
+    await start();
+    for (let round = 1; round <= 8; round++) {
+      emit(...Array.from({ length: 4000 }, (_, n) => n));
+      await eventually(() => expect(outcomes).toHaveLength(round));
+    }
+    const { buffer_full: dropped = 0 } = manager.stats().main?.dropped ?? {};
+    expect(dropped).toBeGreaterThan(0);
+    expect(logger.lines.join('\n')).toMatch(
+      /warn main: the buffer is full: the oldest \d+ events dropped; raise `buffer.max_bytes`/,
+    );
+    expect(manager.health().main?.isReady).toBe(true);
   });
 
   it('completes when its collectors have completed and all of it is delivered', async () => {

@@ -109,8 +109,8 @@ describe('http: Splunk HEC', () => {
     expect(await post('{}', '/ack')).toMatchObject({ code: 6 });
   });
 
-  it('is busy when there is no room, and when events fail: senders discard events after 429', async () => {
-    for (const options of [{ room: 0 }, { outcome: 'failed' }]) {
+  it('is busy when there is no room, and when the buffer is full: senders discard events after 429', async () => {
+    for (const options of [{ room: 0 }, { outcome: 'rejected' }] as const) {
       const collector = await start(options);
       const answer = await collector.post('{"event":"a"}', AUTH, '/services/collector');
       expect([answer.status, await answer.json()]).toEqual([
@@ -119,5 +119,28 @@ describe('http: Splunk HEC', () => {
       ]);
       expect(answer.headers.get('retry-after')).toBe('5');
     }
+  });
+
+  it('takes what fails for good, and refuses for ever what is larger than the buffer', async () => {
+    const headers = { ...AUTH, 'x-splunk-request-channel': 'c1' };
+    const post = async (outcome: 'failed' | 'too_large') => {
+      const answer = await (await start({ outcome })).post('{"event":"a"}', headers, '/services/collector');
+      return [answer.status, await answer.json(), answer.headers.get('retry-after')];
+    };
+    expect(await post('failed')).toEqual([200, { text: 'Success', code: 0, ackId: 0 }, null]);
+    expect(await post('too_large')).toEqual([413, { text: expect.stringMatching(/buffer/), code: 27 }, null]);
+  });
+
+  it('says in its health that there is no room, until there is', async () => {
+    const collector = await start({ room: 0 });
+    const health = async () => {
+      const answer = await fetch(`http://127.0.0.1:${collector.port}/services/collector/health`);
+      return [answer.status, ((await answer.json()) as { code: number }).code];
+    };
+    expect(await health()).toEqual([200, 17]);
+    expect((await collector.post('{"event":"a"}', AUTH, '/services/collector')).status).toBe(503);
+    expect(await health()).toEqual([503, 18]);
+    collector.makeRoom(10);
+    expect(await health()).toEqual([200, 17]);
   });
 });

@@ -135,10 +135,15 @@ describe('http: answers', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('ask to repeat what failed', async () => {
-    const collector = await start({}, { outcome: 'failed' });
+  it.each([
+    ['ask to repeat what a full buffer has refused', 'rejected', 429, '5'],
+    ['ask to send less than the whole buffer at a time, and not to repeat it', 'too_large', 413, null],
+    // It would fail again, and again.
+    ['do not ask to repeat what failed for good', 'failed', 200, null],
+  ] as const)('%s', async (_name, outcome, status, retryAfter) => {
+    const collector = await start({}, { outcome });
     const answer = await collector.post('one\n', TEXT);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, retryAfter]);
   });
 
   it('ask to repeat a request that found no room', async () => {
@@ -159,19 +164,19 @@ describe('http: answers', () => {
     collector.batches[0]?.acknowledge?.('forwarded');
   });
 
-  it('come once all parts of a request are acknowledged that the window has no room for together', async () => {
-    const collector = await start({}, { room: 10, outcome: undefined });
-    const body = Array.from({ length: 25 }, (_, n) => `${n}\n`).join('');
-    const answer = collector.post(body, TEXT);
-    for (let done = 0; done < 25; ) {
-      await eventually(() => collector.batches.length > 0);
-      const batch = collector.batches.shift();
-      expect(batch?.size).toBeLessThanOrEqual(10);
-      done += batch?.size ?? 0;
-      batch?.acknowledge?.('forwarded');
-      collector.makeRoom(10);
-    }
-    expect(await (await answer).json()).toEqual({ events: 25 });
+  it.each([
+    ['lines', TEXT, Array.from({ length: 5000 }, (_, n) => `${n}\n`).join('')],
+    ['JSON', JSON_TYPE, '{"n":1}\n'.repeat(5000)],
+  ])('are of one batch, also if there is less room: %s', async (_name, headers, body) => {
+    const collector = await start({}, { room: 1, outcome: undefined });
+    const answer = collector.post(body, headers);
+    await eventually(() => collector.batches.length > 0);
+    collector.room = 0;
+    const other = collector.post('other\n', TEXT);
+    expect(collector.batches.map(({ size }) => size)).toEqual([5000]);
+    collector.batches[0]?.acknowledge?.('forwarded');
+    expect(await (await answer).json()).toEqual({ events: 5000 });
+    expect((await other).status).toBe(429);
   });
 
   it('name what can be asked for', async () => {

@@ -357,12 +357,23 @@ describe('otlp: requests', () => {
     expect(await statusOf('/v1/logs', JSON_TYPE)).toBe(200);
   });
 
-  it('that fail or find no room are to be repeated', async () => {
-    for (const options of [{ outcome: 'failed' }, { room: 0 }]) {
+  it('that find no room, in the pipeline or in its buffer, are to be repeated', async () => {
+    for (const options of [{ outcome: 'rejected' }, { room: 0 }] as const) {
       const collector = await start(options);
       const answer = await collector.post(logs(RECORD), PROTOBUF, '/v1/logs');
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
       expect(answer.headers.get('content-type')).toBe('application/x-protobuf');
+    }
+  });
+
+  it('that fail for good or are larger than the buffer are not to be repeated', async () => {
+    for (const [outcome, status] of [
+      ['failed', 200],
+      ['too_large', 413],
+    ] as const) {
+      const collector = await start({ outcome });
+      const answer = await collector.post(logs(RECORD), PROTOBUF, '/v1/logs');
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, null]);
     }
   });
 });

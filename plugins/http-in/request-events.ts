@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { counted } from '../../operators/internal.ts';
+import { countLines } from '../../operators/internal.ts';
 import { BlockLease, type BlockMemory, LineBlock } from '../../operators/internal-files.ts';
 import { isoNow, LineEvents, ParsedEvents, type ParsedFields, type Rows } from '../../src/sdk/index.ts';
-import { countLines } from '../lines/count-lines.ts';
 import { parseJsonValue } from '../parse/formats.ts';
-import type { EventParts } from './intake.ts';
+import type { RequestEvents } from './endpoint.ts';
 import { Refusal } from './refusal.ts';
 
 const LF = 0x0a;
@@ -14,42 +13,19 @@ const DEEPEST = 'not JSON, or nested too deeply';
 /** Of an event beside its fields. An empty one takes as much, which is many times what it takes in a body. */
 const EVENT_BYTES = 100;
 
-/** Any rows, cut where the window has no room for more. Each has so many bytes of fields that are not in the body. */
-export function partsOf(rows: Rows, addedBytes = 0): EventParts {
-  let taken = 0;
-  return {
-    memoryBytes: rows.size * (EVENT_BYTES + addedBytes),
-    get isDone() {
-      return taken === rows.size;
-    },
-    take(max) {
-      const start = taken;
-      taken = Math.min(rows.size, start + max);
-      return start === 0 && taken === rows.size ? rows : rows.slice(start, taken);
-    },
-  };
+/** Any rows. Each has so many bytes of fields that are not in the body. */
+export function eventsOf(rows: Rows, addedBytes = 0): RequestEvents {
+  return { rows, memoryBytes: rows.size * (EVENT_BYTES + addedBytes) };
 }
 
 /** The lines of a text that are not empty. They stay bytes, in the memory of the body. */
-export function lineParts(body: Buffer, source: string, memory: BlockMemory): EventParts {
+export function lineEvents(body: Buffer, source: string, memory: BlockMemory): RequestEvents {
   const text = MARK.equals(body.subarray(0, MARK.length)) ? body.subarray(MARK.length) : body;
   const bytes = text.length === 0 || text.at(-1) === LF ? text : Buffer.concat([text, Buffer.from('\n')]);
   const lease = new BlockLease(memory);
   const block = new LineBlock(bytes, countLines(bytes), { lease }).withoutEmpty;
   const envelope = { timestamp: isoNow(), source, backfill: false, isTruncated: false };
-  let taken = 0;
-  return {
-    memoryBytes: 0,
-    get isDone() {
-      return taken === block.size;
-    },
-    take(max) {
-      const start = taken;
-      taken = Math.min(block.size, start + max);
-      return new LineEvents(block.slice(start, taken), envelope);
-    },
-    release: () => block.release(),
-  };
+  return { rows: new LineEvents(block, envelope), memoryBytes: 0, release: () => block.release() };
 }
 
 /** Events with these data, which nobody else holds. */
@@ -105,6 +81,3 @@ export function expectObject(value: unknown, position: number, what: string): Pa
   if (isObject(value)) return value;
   throw new Refusal(400, `${what} ${position} of the body is not a JSON object`, { position });
 }
-
-/** Says how many events a request had. */
-export const takenText = (events: number) => `${counted(events, 'event')} taken`;
