@@ -103,10 +103,13 @@ export class DiskLog {
     const { maxBytes } = this.#options;
     if (eventBytes > maxBytes) return 'never';
     const bytes = Math.min(eventBytes + HEADER_BYTES, maxBytes);
-    const hasRoom = this.#hasRoomFor(bytes);
-    this.#setMissing(hasRoom ? undefined : bytes);
-    if (!hasRoom) return 'none';
+    if (!this.#hasRoomFor(bytes)) {
+      this.#setMissing(bytes);
+      return 'none';
+    }
     this.#reserved += bytes;
+    // That a few events more have found room does not make room for others.
+    if (this.#hasRoomFor(this.#segmentBytes)) this.#setMissing(undefined);
     return {
       end: () => {
         this.#reserved -= bytes;

@@ -215,6 +215,19 @@ describe('a log on disk', () => {
       expect(log.reserve(320)).not.toBe('none');
     });
 
+    it('is full until there is room for more than a few events', async () => {
+      const log = await open({ maxBytes: 1000, whenFull: 'reject' });
+      expect(log.reserve(900)).toBeInstanceOf(Object);
+      expect(log.reserve(200)).toBe('none');
+      expect(log.reserve(1)).toBeInstanceOf(Object);
+      expect(log.isFull).toBe(true);
+      const large = await open({ maxBytes: 1000, whenFull: 'reject' });
+      expect(large.reserve(300)).toBeInstanceOf(Object);
+      expect(large.reserve(900)).toBe('none');
+      expect(large.reserve(1)).toBeInstanceOf(Object);
+      expect(large.isFull).toBe(false);
+    });
+
     it('has all of its room again when all is released, also in the segment that is written to', async () => {
       const log = await open({ maxBytes: 1000, whenFull: 'reject' });
       expect(await isTaken(log, `${'x'.repeat(800)}\n`)).toBe(true);
