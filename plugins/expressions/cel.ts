@@ -1,19 +1,14 @@
-import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
+import type { ASTNode } from '@marcbachmann/cel-js';
 import { shareOfText } from '../../operators/internal-masks.ts';
-import { type CollectedEvent, type LinesTest, PluginError } from '../../src/sdk/index.ts';
-import { boundedExpression, expressionProblem } from './bounded-expression.ts';
+import type { CollectedEvent, LinesTest } from '../../src/sdk/index.ts';
+import { type Cel, CelProgram, type Scope, visit } from './program.ts';
 
-/** The library, which workers import only if a processor needs it. */
-export type Cel = { readonly Environment: typeof Environment };
-
-/** What is wrong with an expression of the configuration. */
-export class InvalidExpression extends Error {}
-
-/** What an expression can read. */
-const VARIABLES: readonly string[] = ['data', 'timestamp', 'tag'];
-
-/** The name of `matches` here: that of the library backtracks without limit. */
-const MATCHES = 'matchesInBoundedTime';
+/** What an expression can read of an event. */
+export const OF_EVENT: Scope = {
+  variables: { data: 'map', timestamp: 'google.protobuf.Timestamp', tag: 'string' },
+  hint: 'a field of an event is data.NAME',
+};
+const isVariable = (name: string) => Object.hasOwn(OF_EVENT.variables, name);
 
 /** A compiled expression over `data`, `timestamp` and `tag`. */
 export class CelExpression {
@@ -21,8 +16,7 @@ export class CelExpression {
   readonly type: string;
   /** It reads nothing of an event but `data.line`. */
   readonly readsLineOnly: boolean;
-  readonly #source: string;
-  readonly #evaluate: ParseResult;
+  readonly #program: CelProgram;
   readonly #readsTimestamp: boolean;
   /** A condition on the line that needs no interpreter: this takes a tenth of its time. */
   readonly ofLines: LinesTest | undefined;
@@ -30,36 +24,32 @@ export class CelExpression {
   readonly notOfLines: LinesTest | undefined;
   readonly #lineScope = { data: { line: '' } };
 
-  /** @throws InvalidExpression for an expression that is not valid */
-  constructor(source: string, { Environment }: Cel) {
-    this.#source = source;
-    try {
-      this.#evaluate = environment(Environment).parse(source);
-      visit(this.#evaluate.ast, replaceMatches);
-      const { valid, type, error } = this.#evaluate.check();
-      if (!valid) throw error;
-      this.type = type ?? 'dyn';
-    } catch (error) {
-      throw error instanceof InvalidExpression ? error : new InvalidExpression(describe(error, source));
-    }
+  /**
+   * @param setting as for {@link CelProgram}.
+   * @throws InvalidExpression for an expression that is not valid
+   */
+  constructor(source: string, cel: Cel, setting?: string) {
+    this.#program = new CelProgram(source, cel, OF_EVENT, setting);
+    const { ast, type } = this.#program;
+    this.type = type;
     let reads = 0;
     let readsLine = 0;
     let readsTimestamp = false;
-    visit(this.#evaluate.ast, (node) => {
-      if (node.op === 'id' && VARIABLES.includes(node.args)) reads++;
+    visit(ast, (node) => {
+      if (node.op === 'id' && isVariable(node.args)) reads++;
       if (node.op === 'id' && node.args === 'timestamp') readsTimestamp = true;
       if (isLine(node)) readsLine++;
     });
     this.readsLineOnly = reads === readsLine;
-    this.ofLines = linesTest(this.#evaluate.ast, true);
-    this.notOfLines = linesTest(this.#evaluate.ast, false);
+    this.ofLines = linesTest(ast, true);
+    this.notOfLines = linesTest(ast, false);
     this.#readsTimestamp = readsTimestamp;
   }
 
   /** @throws PluginError, whose message quotes the expression and nothing of the event */
   of(event: CollectedEvent): unknown {
     const { data, timestamp, tag = '' } = event as CollectedEvent & { readonly tag?: unknown };
-    return this.#run({ data, tag, ...(this.#readsTimestamp && { timestamp: new Date(timestamp) }) });
+    return this.#program.run({ data, tag, ...(this.#readsTimestamp && { timestamp: new Date(timestamp) }) });
   }
 
   /** Evaluates the condition for an event that consists only of a line. */
@@ -67,83 +57,8 @@ export class CelExpression {
     // Lines that were joined to one are not lines of a text.
     if (this.ofLines !== undefined && !line.includes('\n')) return this.ofLines(line)(0) > 0;
     this.#lineScope.data.line = line;
-    return this.#run(this.#lineScope);
+    return this.#program.run(this.#lineScope);
   }
-
-  #run(scope: object): unknown {
-    try {
-      return this.#evaluate(scope);
-    } catch (error) {
-      throw new PluginError(`the expression \`${this.#source}\` failed: ${this.#reason(error)}`);
-    }
-  }
-
-  /** The message of the library may quote the event, so only the kind of the error and its place are told. */
-  #reason(error: unknown): string {
-    if (error instanceof PluginError) return error.message;
-    const { code, range } = error as { code?: unknown; range?: { start: number; end: number } };
-    const part = range === undefined ? '' : ` in \`${this.#source.slice(range.start, range.end)}\``;
-    if (code === 'no_such_key') return `a field${part} is missing; use has(…), or .?field.orValue(…)`;
-    // A string of digits is no number for CEL, and has another order.
-    const hint =
-      code === 'no_such_overload' ? '; convert values of another type, as in int(…) or string(…)' : '';
-    return `${String(code ?? 'evaluation_error').replaceAll('_', ' ')}${part}${hint}`;
-  }
-}
-
-function environment(CelEnvironment: typeof Environment): Environment {
-  const expressions = new Map<string, ReturnType<typeof boundedExpression>>();
-  const matches = (text: string, source: string) => {
-    let find = expressions.get(source);
-    if (find === undefined) {
-      find = boundedExpression(source);
-      expressions.set(source, find);
-    }
-    return find(text) !== null;
-  };
-  const env = new CelEnvironment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
-    .registerVariable('data', 'map')
-    .registerVariable('timestamp', 'google.protobuf.Timestamp')
-    .registerVariable('tag', 'string')
-    .registerFunction('string(google.protobuf.Timestamp): string', (date: Date) => date.toISOString())
-    .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) =>
-      text.replaceAll(old, () => by),
-    )
-    .registerFunction(`string.${MATCHES}(string): bool`, matches);
-  // Numbers in JSON are doubles, and `data.count + 1` has an int: CEL itself would refuse to add them.
-  const operators: Record<string, (a: number, b: number) => number> = {
-    '+': (a, b) => a + b,
-    '-': (a, b) => a - b,
-    '*': (a, b) => a * b,
-    '/': (a, b) => a / b,
-  };
-  for (const [sign, work] of Object.entries(operators)) {
-    env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => work(a, exactly(b)));
-    env.registerOperator(`int ${sign} double`, (a: bigint, b: number) => work(exactly(a), b));
-  }
-  return env;
-}
-
-/** @throws PluginError for a whole number that a number of JSON cannot hold */
-function exactly(value: bigint): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number)) {
-    throw new PluginError(
-      'a whole number beyond 2^53 is not exact with a number of an event; write int(…) around that',
-    );
-  }
-  return number;
-}
-
-function replaceMatches(node: ASTNode): void {
-  if (node.op !== 'rcall' || node.args[0] !== 'matches') return;
-  const [, , [argument]] = node.args;
-  if (argument?.op !== 'value' || typeof argument.args !== 'string') {
-    throw new InvalidExpression(`matches() requires its expression in quotes${at(node.range)}`);
-  }
-  const problem = expressionProblem(argument.args);
-  if (problem !== undefined) throw new InvalidExpression(`${problem}${at(argument.range)}`);
-  (node.args as unknown as [string])[0] = MATCHES;
 }
 
 /**
@@ -248,40 +163,3 @@ function isLine(node: ASTNode): boolean {
   const name = typeof field === 'object' && field.op === 'value' ? field.args : field;
   return of.op === 'id' && of.args === 'data' && name === 'line';
 }
-
-function visit(node: ASTNode, see: (node: ASTNode) => void): void {
-  see(node);
-  const parts: unknown[] = [node.args].flat(3);
-  for (const part of parts) {
-    if (typeof part === 'object' && part !== null && 'op' in part) visit(part as ASTNode, see);
-  }
-}
-
-const STRING_METHODS =
-  'contains, startsWith, endsWith, matches, replace, split, substring, indexOf, lastIndexOf, lowerAscii, upperAscii, trim ' +
-  'and size';
-
-function describe(error: unknown, source: string): string {
-  const { code, summary, message, range } = error as {
-    code?: string;
-    summary?: string;
-    message: string;
-    range?: { start: number };
-  };
-  const isUnknown = code === 'unknown_variable';
-  const keyword = range !== undefined && /^\.(in|true|false|null)\b/.exec(source.slice(range.start - 1))?.[1];
-  const isAssigned = code === 'unexpected_character' && range !== undefined && source[range.start] === '=';
-  const hint = isUnknown
-    ? `; there are ${VARIABLES.join(', ')}, and a field of an event is data.NAME`
-    : isAssigned
-      ? '; to compare, write =='
-      : keyword
-        ? `; a field of this name is data["${keyword}"]`
-        : code === 'no_matching_overload'
-          ? `; the methods of strings are ${STRING_METHODS}`
-          : '';
-  return `${summary ?? message}${at(range)}${hint}`;
-}
-
-const at = (range: { start: number } | undefined) =>
-  range === undefined ? '' : `, at character ${range.start + 1}`;

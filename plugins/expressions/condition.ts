@@ -4,7 +4,8 @@ import {
   PluginError,
   type RouteCondition,
 } from '../../src/sdk/index.ts';
-import { type Cel, CelExpression, InvalidExpression } from './cel.ts';
+import { CelExpression } from './cel.ts';
+import { type Cel, InvalidExpression } from './program.ts';
 
 /** A CEL expression that is true or false for each event. */
 export class Condition implements RouteCondition {

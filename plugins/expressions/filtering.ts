@@ -7,8 +7,8 @@ import {
   type RowMapping,
   type Rows,
 } from '../../src/sdk/index.ts';
-import type { Cel } from './cel.ts';
 import { Condition } from './condition.ts';
+import type { Cel } from './program.ts';
 
 /** The configuration of `filter`, without its schema. */
 interface FilterSettings {

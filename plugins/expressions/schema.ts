@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { expressionProblem } from './bounded-expression.ts';
-import { type Cel, CelExpression, InvalidExpression } from './cel.ts';
+import { OF_EVENT } from './cel.ts';
 import { fieldPath } from './fields.ts';
+import { type Cel, CelProgram, InvalidExpression, type Scope } from './program.ts';
 
 /** The name of a field in a configuration. */
 export const fieldName = () =>
@@ -25,16 +26,18 @@ export function regularExpression() {
 interface ExpressionOptions {
   /** What the configuration should have, for the message. */
   readonly expected: string;
-  /** The types that it may give. Default: any. */
+  /** The types that it may give, such as `list`, whatever is in it. Default: any. */
   readonly types?: readonly string[];
+  /** What it can read. Default: an event. */
+  readonly scope?: Scope;
 }
 
 /** A CEL expression in a configuration. Each is checked by itself, so that all problems are reported together. */
-export function expression(cel: Cel, { expected, types }: ExpressionOptions) {
+export function expression(cel: Cel, { expected, types, scope }: ExpressionOptions) {
   return z
     .string()
     .check((ctx) => {
-      const problem = problemOf(ctx.value, cel, types);
+      const problem = problemOf(ctx.value, cel, types, scope);
       if (problem === undefined) return;
       ctx.issues.push({
         code: 'custom',
@@ -46,10 +49,15 @@ export function expression(cel: Cel, { expected, types }: ExpressionOptions) {
     .meta({ format: 'cel' });
 }
 
-function problemOf(source: string, cel: Cel, types: readonly string[] | undefined): string | undefined {
+function problemOf(
+  source: string,
+  cel: Cel,
+  types: readonly string[] | undefined,
+  scope = OF_EVENT,
+): string | undefined {
   try {
-    const { type } = new CelExpression(source, cel);
-    return types === undefined || types.includes(type) ? undefined : `it gives a ${type}`;
+    const { type } = new CelProgram(source, cel, scope);
+    return types === undefined || types.includes(type.replace(/<.*/, '')) ? undefined : `it gives a ${type}`;
   } catch (error) {
     if (error instanceof InvalidExpression) return error.message;
     throw error;

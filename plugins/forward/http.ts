@@ -1,38 +1,49 @@
+import * as cel from '@marcbachmann/cel-js';
 import * as z from 'zod';
-import { counted } from '../../operators/internal.ts';
 import {
-  type CollectedEvent,
+  batching,
+  type ConfigProblem,
   defineForwarder,
   ForwardConfigBase,
   integer,
+  oncePerContext,
   type PluginContext,
-  PluginError,
-  toJsonLine,
 } from '../../src/sdk/index.ts';
-import {
-  type Answer,
-  type AnsweredCall,
-  failedItems,
-  jsonOf,
-  type PartialFailure,
-  RETRY_STATUSES,
-} from '../http/answer.ts';
-import { flatLine, JSON_ARRAY, LineDocuments, type LineForm } from '../http/documents.ts';
-import { flatLines } from '../http/event-lines.ts';
+import { expression } from '../expressions/schema.ts';
+import { RETRY_STATUSES } from '../http/answer.ts';
+import { bodiesFrom, OF_BATCH } from '../http/bodies.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { httpSink } from '../http/http-sink.ts';
+import { answerReaders, answersField } from '../http/item-answers.ts';
+
+/** Of a request for each event. */
+const ONE_EVENT = batching({ events: 1 }).batch.parse({});
 
 const schema = ForwardConfigBase.extend({
   url: httpUrl().describe('Where events are sent to.'),
   method: z.enum(['POST', 'PUT', 'PATCH']).default('POST').describe('The method of the requests.'),
   format: z
-    .enum(['ndjson', 'json_array', 'lines'])
+    .enum(['ndjson', 'json_array', 'json', 'lines'])
     .default('ndjson')
-    .describe('JSON with one event a line, a JSON array of events, or `data.line` of each event as text.'),
+    .describe(
+      'JSON with one event a line, a JSON array of events, a JSON document of one event or of what `body` makes of a batch, or `data.line` of each event as text.',
+    ),
   payload: z
-    .enum(['event', 'flat'])
+    .union([
+      z.enum(['event', 'flat']),
+      z.strictObject({
+        cel: expression(cel, { expected: 'a valid expression' }).describe('The expression.'),
+      }),
+    ])
     .default('event')
-    .describe('The content of the JSON: whole events, or the fields of `data` next to `timestamp`.'),
+    .describe(
+      'What is sent of each event: the whole event, the fields of `data` next to `timestamp`, or `{ cel: … }`, the value of an expression.',
+    ),
+  body: expression(cel, { expected: 'a valid expression', scope: OF_BATCH })
+    .optional()
+    .describe(
+      'With `format: json`, the JSON document of a request, a CEL expression over `events`, the payloads of a batch.',
+    ),
   retry_statuses: z
     .array(z.union([z.enum(['4xx', '5xx']), integer().min(300).max(599)]))
     .default([...RETRY_STATUSES])
@@ -41,8 +52,11 @@ const schema = ForwardConfigBase.extend({
     .boolean()
     .default(false)
     .describe('Whether a batch that the server refuses is split until the refused events are found.'),
+  answers: answersField().optional().describe('What an answer says of the events.'),
   ...httpFields({ events: 1000 }),
-});
+}).overwrite((config) =>
+  config.format === 'json' && config.body === undefined ? { ...config, batch: ONE_EVENT } : config,
+);
 
 type Context = PluginContext<typeof schema>;
 type Config = Context['config'];
@@ -52,8 +66,10 @@ const sink = httpSink((config: Config) => ({
   headers: { 'content-type': CONTENT_TYPES[config.format] },
   retryStatuses: config.retry_statuses,
   splitsRefused: config.split_refused,
-  readAnswer: refusedBy,
+  ...answerReaders(config.answers),
 }));
+
+const bodiesOf = oncePerContext((ctx: Context) => bodiesFrom(ctx.config));
 
 export default defineForwarder({
   description: 'Sends events over HTTP, in batches of JSON or text.',
@@ -67,69 +83,26 @@ clickhouse:
 `,
   schema,
   shownSettings: { method: '', format: '', payload: '', compression: '', timeout: ' s', concurrency: '' },
-  checkConfig: ({ config }) => sink.checkConfig({ config: config as Config }),
-  forward: ({ ctx, event }) => sink.send(ctx, () => documentsOf([event], ctx.config)),
-  forwardBatch: ({ ctx, events }) => sink.send(ctx, () => documentsOf(events, ctx.config)),
+  checkConfig: ({ config }) => [
+    ...bodyWithoutJson(config as Config),
+    ...sink.checkConfig({ config: config as Config }),
+  ],
+  forward: ({ ctx, event }) => sink.send(ctx, () => bodiesOf(ctx).ofEvents([event])),
+  forwardBatch: ({ ctx, events }) => sink.send(ctx, () => bodiesOf(ctx).ofEvents(events)),
   forwardJsonLines({ ctx }) {
-    const { format, payload } = ctx.config;
-    if (format === 'lines') return undefined;
-    const form = FORMS[format];
-    if (payload === 'event') return (lines) => sink.send(ctx, () => LineDocuments.in(lines, form));
-    return (lines) =>
-      sink.send(ctx, () => {
-        const { bytes, count } = flatLines(lines, 'timestamp');
-        return new LineDocuments(bytes, count, form);
-      });
+    const { ofLines } = bodiesOf(ctx);
+    return ofLines && ((lines) => sink.send(ctx, () => ofLines(lines)));
   },
 });
 
 const CONTENT_TYPES: Readonly<Record<Config['format'], string>> = {
   ndjson: 'application/x-ndjson',
   json_array: 'application/json',
+  json: 'application/json',
   lines: 'text/plain; charset=utf-8',
 };
 
-const FORMS: Readonly<Record<Config['format'], LineForm>> = { ndjson: {}, json_array: JSON_ARRAY, lines: {} };
-
-/** @throws PluginError for an event that JSON cannot represent. */
-function documentsOf(
-  events: readonly CollectedEvent[],
-  { format, payload }: Pick<Config, 'format' | 'payload'>,
-): LineDocuments {
-  const write =
-    format === 'lines'
-      ? lineOf
-      : payload === 'flat'
-        ? (event: CollectedEvent) => flatLine(event, 'timestamp')
-        : (event: CollectedEvent) => toJsonLine(event);
-  const bytes = Buffer.from(events.map(write).join(''));
-  return new LineDocuments(bytes, events.length, FORMS[format]);
-}
-
-/** A line break inside of a line would make two of it. */
-function lineOf(event: CollectedEvent): string {
-  const { line } = event.data;
-  if (typeof line !== 'string') return toJsonLine(event);
-  return `${line.replaceAll('\n', '\\n').replaceAll('\r', '\\r')}\n`;
-}
-
-/**
- * The events that a 207 refuses: its body is a JSON array with a status for each event.
- *
- * @throws PluginError for any other body: some events may have been refused, and must not be lost. An array that was cut
- * may be whole the next time. A body of another form is fatal, because the server may answer each batch like that.
- */
-function refusedBy({ status, text, retryAfter }: Answer, of: AnsweredCall): PartialFailure {
-  if (status !== 207) return { failedEvents: [] };
-  const { count } = of.documents;
-  const each = jsonOf(text);
-  if (each === undefined && /^\s*\[/.test(text)) {
-    const message = `${of.server} answered 207 with an array that is too long or no JSON, so it is not known which of ${counted(count, 'event')} it took`;
-    throw new PluginError(message);
-  }
-  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) {
-    const message = `${of.server} answered 207 to ${counted(count, 'event')} with a body other than a JSON array with a status for each, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them`;
-    throw Object.assign(new PluginError(message), { fatal: true });
-  }
-  return { failedEvents: failedItems(each, of), retryAfter };
+function bodyWithoutJson({ format, body }: Config): readonly ConfigProblem[] {
+  if (body === undefined || format === 'json') return [];
+  return [{ path: ['body'], message: '`body` is the one JSON document of a request: set `format: json`' }];
 }

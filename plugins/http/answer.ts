@@ -6,7 +6,12 @@ import type { Documents } from './documents.ts';
 
 /** What a server has answered. */
 export interface Answer {
+  /** What the server has answered or, where the protocol reads another status in the answer, that one. */
   readonly status: number;
+  /** The status of the answer, if `status` is another one. */
+  readonly received?: number | undefined;
+  /** By their names in lower case. They may quote events. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Seconds until the next request, if the server asks for them. */
   readonly retryAfter: number | undefined;
   /** The first part of the body. It may quote events. */
@@ -116,9 +121,10 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
 }
 
 /** The status of an answer in words, for messages. */
-export function statusText({ status, serverError }: Answer): string {
+export function statusText({ status, received, serverError }: Answer): string {
   const meanings = [STATUS_CODES[status], serverError].filter((text) => text !== undefined);
-  return meanings.length === 0 ? `${status}` : `${status} (${meanings.join('; ')})`;
+  const read = received === undefined ? '' : `${received}, which means `;
+  return meanings.length === 0 ? `${read}${status}` : `${read}${status} (${meanings.join('; ')})`;
 }
 
 /**

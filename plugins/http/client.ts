@@ -95,7 +95,7 @@ export class HttpClient {
     const { method, timeout, mostOfAnswer = MOST_OF_ANSWER, errorName, sign } = this.#options;
     const unsigned = this.#headers();
     const toSign = { method, url: this.#origin + path, headers: unsigned, body };
-    const headers = sign === undefined ? unsigned : await sign(toSign);
+    const signed = sign === undefined ? unsigned : await sign(toSign);
     const dispatcher = await this.#dispatcher();
     const request = new AbortController();
     const abort = () => request.abort();
@@ -111,7 +111,7 @@ export class HttpClient {
         origin: this.#origin,
         path,
         method: method as Dispatcher.HttpMethod,
-        headers,
+        headers: signed,
         body,
         signal: request.signal,
         // Both would start over with each part of an answer; `timeout` is for all of it.
@@ -128,7 +128,8 @@ export class HttpClient {
       const isClickHouse = Object.keys(response.headers).some((name) => name.startsWith('x-clickhouse-'));
       const named = response.statusCode >= 300 ? errorName?.(text) : undefined;
       const serverError = named ?? clickHouseError({ exceptionCode, isClickHouse, text: text + end });
-      return { status: response.statusCode, retryAfter, text, bytes, serverError };
+      const { statusCode: status, headers } = response;
+      return { status, headers, retryAfter, text, bytes, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
       throw this.#refusedByProxy(error) ?? this.#notDelivered(error);

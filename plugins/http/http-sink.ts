@@ -46,6 +46,12 @@ export interface HttpProtocol {
   readonly secretHeaders?: Readonly<Record<string, SecretHeader>>;
   /** Returns the headers of a request with those that sign it. */
   sign?(request: SignedRequest): Promise<Readonly<Record<string, string>>>;
+  /**
+   * The status that an answer means, where its own does not say it.
+   *
+   * @throws PluginError, fatal, if the answer does not say whether the server took the events.
+   */
+  statusOf?(answer: Answer, server: string): number;
   /** What an answer means, where the protocol knows more than the status says. */
   verdictOn?(answer: Answer): Verdict | undefined;
   /** Statuses after which a batch is sent again. Default: {@link RETRY_STATUSES}. */
@@ -257,11 +263,15 @@ class Sender {
     const { splitsRefused = true, isAboutEvents, readAnswer, verdictOn } = this.#protocol;
     const { count } = documents;
     const mayBeSplit = count > 1 && !call.isWhole;
-    const body = documents.body();
+    const body = bodyOf(documents);
+    if (body instanceof PluginError) {
+      if (mayBeSplit) return this.#sendParts(documents, call);
+      throw body;
+    }
     if (mayBeSplit && body.length >= this.#tooLarge) return this.#sendParts(documents, call);
     const sent = await compressed(body, this.#compression);
     const answered = await this.#client.post(sent, call.signal, call.pathOf?.(documents));
-    const answer = { ...answered, verdict: verdictOn?.(answered) };
+    const answer = { ...this.#read(answered), verdict: verdictOn?.(answered) };
     const { signal } = call;
     const of = { documents, server: this.#client.server, statuses: this.#statuses, signal, isAboutEvents };
     call.hasResult ||= isSuccess(answer) || count === 1;
@@ -275,6 +285,11 @@ class Sender {
     }
     if (splitsRefused && mayBeSplit && isRefusal(answer, of)) return this.#sendParts(documents, call);
     throw errorOf(answer, of);
+  }
+
+  #read(answer: Answer): Answer {
+    const status = this.#protocol.statusOf?.(answer, this.#client.server) ?? answer.status;
+    return status === answer.status ? answer : { ...answer, status, received: answer.status };
   }
 
   /** All requests have the same headers, and so the same compression. */
@@ -306,6 +321,15 @@ class Sender {
       failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
     if (stoppedBy !== undefined && isWhole) throw stoppedBy;
     return { failedEvents, retryAfter, stoppedBy };
+  }
+}
+
+/** The body of a request, or the error of documents that have none. It is permanent if that is a single one. */
+function bodyOf(documents: Documents): Buffer | PluginError {
+  try {
+    return documents.body();
+  } catch (error) {
+    return new PluginError(safeReason(error), { permanent: documents.count === 1 });
   }
 }
 
