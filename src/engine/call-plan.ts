@@ -13,8 +13,8 @@ interface PlannedCall {
   readonly id: string;
   /** Its events that are not acknowledged: those of each batch of the collector, which are acknowledged together. */
   parts: readonly CallPart[];
-  /** It was delivered, and some of its events are acknowledged. */
-  readonly isDelivered: boolean;
+  /** It is not to be made again. A later run knows that too. */
+  isDelivered: boolean;
   /** Whether it was made in this run. */
   isMade: boolean;
   /** Whether nothing of it will be sent again in this run. */
@@ -146,12 +146,17 @@ export class CallPlan {
 
   /**
    * All events of a call are delivered or given up. To be called before they are acknowledged: only then may a later run
-   * take the rest of the call for delivered.
+   * take the rest of the call for delivered. A call of which all events are delivered is noted as such before the next
+   * call is made, so that a crash leaves one such call in doubt at most: the last one.
    */
-  ended(id: string): void {
-    for (const calls of this.#calls.values()) {
+  ended(id: string, isDelivered: boolean): void {
+    for (const [source, calls] of this.#calls) {
       const call = calls.find((other) => other.id === id);
-      if (call !== undefined) call.hasEnded = true;
+      if (call === undefined) continue;
+      call.hasEnded = true;
+      if (!isDelivered) continue;
+      call.isDelivered = true;
+      this.#keep(source, calls);
     }
   }
 

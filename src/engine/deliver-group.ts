@@ -79,6 +79,7 @@ class EventGroup {
   #call: ForwarderCall | undefined;
   /** Delivered events of a planned call, of which nothing is acknowledged while a part is still to be sent: see `CallPlan`. */
   #held: readonly Batches[] = [];
+  #hasGivenUp = false;
 
   constructor(batches: Batches, stage: ForwarderStage, id: string, failedBefore: number) {
     this.#left = batches;
@@ -125,6 +126,7 @@ class EventGroup {
     if (plan === undefined) acknowledgement.deliveredAll(delivered);
     else if (delivered.size > 0) this.#held = [...this.#held, delivered];
     const wait = rest.size === 0 ? undefined : isUntried ? 0 : this.#attempts.next(error);
+    this.#hasGivenUp ||= lost.size > 0 || (wait === undefined && rest.size > 0);
     if (wait === undefined) this.#callsEnded();
     acknowledgement.giveUp(this.#left, lost);
     if (wait === undefined) {
@@ -157,6 +159,7 @@ class EventGroup {
     const wait = isPermanent(error) ? undefined : this.#attempts.next(error, beforeHalves ?? policy.attempts);
     if (wait !== undefined) return longTimer(wait);
     if (beforeHalves !== undefined) return this.#deliverHalves(error, beforeHalves);
+    this.#hasGivenUp = true;
     // A planned call of which nothing was delivered is made again after a crash: the dead letter may not have its events.
     if (this.#held.length > 0) this.#callsEnded();
     acknowledgement.giveUp(
@@ -190,7 +193,7 @@ class EventGroup {
 
   /** No call of the group follows: before its last events are acknowledged. */
   #callsEnded(): void {
-    this.#stage.plan?.ended(this.#firstId);
+    this.#stage.plan?.ended(this.#firstId, !this.#hasGivenUp);
     for (const held of this.#held) this.#stage.acknowledgement.deliveredAll(held);
     this.#held = [];
   }

@@ -294,10 +294,11 @@ class PipelineRun {
     const { config, analytics, shared, counters, giveUpAfter } = this.#scope.setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
     const place = this.#scope.place(kind, name);
-    const ctx = this.#scope.context(place, entry);
-    const who = `forwarder ${name}`;
-    const { delivery, ordered } = config;
     const isDeadLetter = kind === 'dead_letter';
+    const who = `forwarder ${name}`;
+    const state = this.#plan && !isDeadLetter ? this.#scope.setup.state?.(who) : undefined;
+    const ctx = this.#scope.context(place, entry, undefined, state);
+    const { delivery, ordered } = config;
     const exactly = isDeadLetter ? undefined : this.#exactly;
     return forwardTo(
       {

@@ -47,7 +47,7 @@ export interface PipelineSetup {
   readonly giveUpAfter?: number | undefined;
   /** Metrics of the plugin at a place; undefined if no metrics are served. */
   readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
-  /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
+  /** What a plugin of this pipeline remembers over restarts of the process; undefined without a state folder. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
   /** Opens the buffer on disk of a pipeline that has one. Default: in its folder. */
   readonly openBuffer?: OpenBuffer | undefined;
@@ -137,7 +137,7 @@ export class RunScope {
     return place;
   }
 
-  /** `signal` and `state` are those of a collector; processors and forwarders have that of the run, and none. */
+  /** Default: the signal of the run, and a state in memory. */
   context(
     place: StagePlace,
     config: PluginConfig,

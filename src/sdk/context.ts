@@ -69,8 +69,9 @@ export type StateValue =
 /**
  * What a collector remembers over restarts of the process, such as how far it has read. Advance it in
  * `EventBatch.acknowledge`, which is called in order once everything that came of the events is done. With a state
- * folder, changes are committed within about 5 ms, and then survive a crash of the process. Without one, and for
- * processors and forwarders, the state is in memory and lasts as long as `ctx.cache`.
+ * folder, changes are committed within about 5 ms, and then survive a crash of the process. So are those of a forwarder
+ * with the trait `deduplicates` in a pipeline with `exactly_once`. Without a folder, and for other plugins, the state is in
+ * memory and lasts as long as `ctx.cache`.
  */
 export interface CollectorState {
   get(key: string): StateValue | undefined;
@@ -129,7 +130,7 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly demand: Demand;
   /** The buffer on disk of the pipeline; undefined if it has none. A collector may say in its health that it is full. */
   readonly buffer?: { readonly isFull: boolean } | undefined;
-  /** Always there; durable for collectors of a run with a state folder. */
+  /** Always there; durable for collectors, and forwarders of `exactly_once`, of a run with a state folder. */
   readonly state: CollectorState;
   /** Emits when files that are written to are to be reopened, as after a rotation by logrotate. */
   readonly reopen$?: Observable<unknown> | undefined;

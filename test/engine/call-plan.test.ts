@@ -61,8 +61,14 @@ interface Life {
 
 const LINES = 60;
 
-/** Two files through one pipeline, whose process is killed after each life; the sink stores nothing twice under one id. */
-function stored(lives: readonly Life[], options: { events: number; seconds: number }): string[] {
+/**
+ * Two files through one pipeline, whose process is killed after each life; the sink stores nothing twice under one id. If it
+ * `forgets`, it no longer knows a call that ended when the next one is made.
+ */
+function stored(
+  lives: readonly Life[],
+  { forgets = false, ...options }: { events: number; seconds: number; forgets?: boolean },
+): string[] {
   const out: string[] = [];
   const ids = new Set<string>();
   let state = new CrashingState();
@@ -70,10 +76,12 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
     new TestScheduler(() => {}).run(({ flush }) => {
       const plan = new CallPlan(state);
       const life = state;
+      let ended: string | undefined;
       asyncScheduler.schedule(() => life.kill(), ms);
       const send = (batches: Batches, id: string, isDelivered: boolean) => {
         const finish = () => {
-          plan.ended(id);
+          ended = id;
+          plan.ended(id, true);
           for (const { rows, delivery } of batches.list) delivery.acknowledge(rows.size, 'forwarded');
         };
         if (isDelivered) {
@@ -81,6 +89,7 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
           return [];
         }
         plan.commit();
+        if (forgets && ended !== undefined) ids.delete(ended);
         return new Observable<never>((subscriber) => {
           // It is stored some time before the acknowledgement comes.
           const storing = new Subscription();
@@ -186,7 +195,7 @@ function storedWithWindow(callMs: number): { readonly lines: readonly string[]; 
           );
           storing.add(
             timer(callMs).subscribe(() => {
-              plan.ended(id);
+              plan.ended(id, true);
               for (const { rows, delivery } of batches.list) delivery.acknowledge(rows.size, 'forwarded');
               subscriber.complete();
             }),
@@ -283,7 +292,7 @@ describe('calls that are planned', () => {
       const batches = new Batches([batchOf([collectedEvent({ line: 'x' })], delivery)]);
       return plan.begin(source, batches, 'a.log');
     });
-    for (const id of ids) plan.ended(id);
+    for (const id of ids) plan.ended(id, true);
     for (const delivery of deliveries) delivery.acknowledge(1, 'forwarded');
     expect(failures).toEqual([failure]);
     expect(told).toEqual([0, 1]);
@@ -303,7 +312,7 @@ describe('calls that are planned', () => {
     const [source = ''] = deliveries.map((delivery) => plan.arrived(1, delivery));
     const batches = new Batches(events.map((event, n) => batchOf([event], deliveries[n] as Delivery)));
     const id = plan.begin(source, batches, 'a.log');
-    if (hasEnded) plan.ended(id);
+    if (hasEnded) plan.ended(id, true);
     deliveries[0]?.acknowledge(1, 'forwarded');
     expect(new CallPlan(state).repeated(source)).toMatchObject({ id, events: 1, isDelivered: hasEnded });
   });
@@ -329,7 +338,7 @@ describe('calls that are planned', () => {
       );
     });
     const id = plan.begin('log a.log', new Batches(batches), 'a.log');
-    plan.ended(id);
+    plan.ended(id, true);
     batches[0]?.delivery.acknowledge(2, 'forwarded');
     plan.commit();
 
@@ -349,7 +358,7 @@ describe('calls that are planned', () => {
     );
   });
 
-  it('store every line once, whenever the process is killed', () => {
+  it.each([false, true])('store every line once, whenever the process is killed; forgets: %p', (forgets) => {
     const life = fc.record({
       ms: fc.integer({ min: 1, max: 120 }),
       sizes: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 }),
@@ -357,7 +366,7 @@ describe('calls that are planned', () => {
     const options = fc.record({ events: fc.integer({ min: 1, max: 12 }), seconds: fc.constantFrom(0, 0.02) });
     fc.assert(
       fc.property(fc.array(life, { maxLength: 6 }), options, (lives, options) => {
-        expect(stored(lives, options).toSorted()).toEqual(wanted.toSorted());
+        expect(stored(lives, { ...options, forgets }).toSorted()).toEqual(wanted.toSorted());
       }),
       { numRuns: propertyRuns(30) },
     );
