@@ -11,7 +11,13 @@ import {
 import { type JoinGroup, joinGroup } from '../kafka/group-member.ts';
 import { GroupReader } from '../kafka/group-reader.ts';
 import { FORMATS } from '../kafka/incoming-records.ts';
-import { connectionFields, plainName, topicNames } from '../kafka/settings.ts';
+import {
+  type ConnectionSettings,
+  connectionFields,
+  insecureConnection,
+  plainName,
+  topicNames,
+} from '../kafka/settings.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -62,6 +68,7 @@ orders:
 `,
     schema,
     shownSettings: { topics: '', group: '' },
+    checkConfig: ({ config }) => insecureConnection(config as ConnectionSettings),
     traits: { usesState: false, waits: true, redelivers: true },
     testing: { redelivery: () => ({ afterFailure: () => undefined, afterSilence: 0 }) },
     /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { secret } from '../../src/sdk/index.ts';
+import { type ConfigProblem, secret } from '../../src/sdk/index.ts';
 import { clientTls } from '../tls/client-tls.ts';
 
 const BROKER = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/;
@@ -46,3 +46,20 @@ export const connectionFields = {
 
 const connection = z.object(connectionFields);
 export type ConnectionSettings = Readonly<z.output<typeof connection>>;
+
+const LOCAL = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/;
+
+/** Warns of connections that endanger events or the password. */
+export function insecureConnection({ brokers, sasl, tls }: ConnectionSettings): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (tls?.verify === false) {
+    const message = 'the brokers are not verified, so anyone on the way can read and change the events';
+    problems.push({ path: ['tls', 'verify'], severity: 'warning', message });
+  }
+  const isLocal = brokers.every((address) => LOCAL.test(address));
+  if (sasl?.mechanism === 'plain' && tls === undefined && !isLocal) {
+    const message = 'the password is sent without encryption; set `tls`, or choose `scram-sha-512`';
+    problems.push({ path: ['sasl', 'mechanism'], severity: 'warning', message });
+  }
+  return problems;
+}
