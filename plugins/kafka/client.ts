@@ -86,6 +86,8 @@ const FATAL: Readonly<Record<string, string>> = {
   TOPIC_AUTHORIZATION_FAILED: 'the server does not permit this user to use the topic',
   GROUP_AUTHORIZATION_FAILED: 'the server does not permit this user to use the group',
   CLUSTER_AUTHORIZATION_FAILED: 'the server does not permit this user to write (IDEMPOTENT_WRITE)',
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    'the server does not permit this user to use transactions, whose ids start with `millrace-`',
   SASL_AUTHENTICATION_FAILED: 'the server refuses the login; check `sasl`',
   UNSUPPORTED_SASL_MECHANISM: 'the server does not offer this `sasl.mechanism`',
 };

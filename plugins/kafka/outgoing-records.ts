@@ -1,4 +1,5 @@
 import * as cel from '@marcbachmann/cel-js';
+import { asyncScheduler } from 'rxjs';
 import {
   type CollectedEvent,
   type FailedEvent,
@@ -46,6 +47,7 @@ export function recordsFrom({ topic, key, payload }: RecordSettings): RecordSour
     topic: checkedTopic(topicOf(event)),
     key: keyBytes(keyOf(event)),
     value: Buffer.from(text(event, payload)),
+    timestamp: recordTime(event.timestamp, asyncScheduler.now()),
     index,
   });
   const isPlain = typeof topic === 'string' && key === undefined && payload === 'event';
@@ -56,11 +58,11 @@ export function recordsFrom({ topic, key, payload }: RecordSettings): RecordSour
     },
     ofLines: isPlain
       ? (lines) => {
-          const values = linesIn(Buffer.from(lines));
-          return {
-            records: values.map((value, index) => ({ topic, key: undefined, value, index })),
-            failed: [],
-          };
+          const timeOf = lineTimes();
+          const records = linesIn(Buffer.from(lines)).map((value, index) => ({
+            ...{ topic, key: undefined, value, index, timestamp: timeOf(value) },
+          }));
+          return { records, failed: [] };
         }
       : undefined,
   };
@@ -94,6 +96,30 @@ function text(event: CollectedEvent, payload: RecordSettings['payload']): string
   if (payload === 'flat') return toJson({ timestamp: event.timestamp, ...event.data });
   const { line } = event.data;
   return payload === 'line' && typeof line === 'string' ? line : serialise(event);
+}
+
+/** The time of an event, or `now` if it is later: a broker refuses records of the future. */
+function recordTime(timestamp: string, now: number): number {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? now : Math.min(time, now);
+}
+
+/** How a serialised event starts, before its time. */
+const START = '{"timestamp":"';
+const QUOTE = 0x22;
+
+/** Gives the times of serialised events. Those that follow each other often have the same one. */
+function lineTimes(): (line: Buffer) => number {
+  const now = asyncScheduler.now();
+  let last = '';
+  let time = now;
+  return (line) => {
+    const start = line.toString('latin1', 0, line.indexOf(QUOTE, START.length));
+    if (start === last) return time;
+    last = start;
+    time = start.startsWith(START) ? recordTime(start.slice(START.length), now) : now;
+    return time;
+  };
 }
 
 /** The lines, without a copy. */

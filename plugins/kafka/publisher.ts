@@ -1,39 +1,14 @@
-import {
-  type CallId,
-  type FailedEvent,
-  isFatal,
-  type PipelineRunContext,
-  PluginError,
-} from '../../src/sdk/index.ts';
+import { Observable } from 'rxjs';
+import { type CallId, type FailedEvent, type PipelineRunContext, PluginError } from '../../src/sdk/index.ts';
 import { KafkaError } from './client.ts';
-import { partitionOf } from './murmur2.ts';
-import type { EventRecord, EventRecords } from './outgoing-records.ts';
-import type { OpenWriter, RecordBatch, RecordWriter, WriterSettings } from './record-writer.ts';
+import type { EventRecords } from './outgoing-records.ts';
+import { type Draft, type PublisherSettings, RecordBatches } from './record-batches.ts';
+import type { OpenWriter, RecordWriter } from './record-writer.ts';
 
-interface Settings extends WriterSettings {
-  readonly topic: unknown;
-  readonly concurrency: number;
-}
-
-/** Bytes of a request at most: a broker closes the connection for more than 100 MiB (socket.request.max.bytes). */
-const MOST_BYTES = 32 * 1024 * 1024;
-/** What a broker says of a whole batch, although one record may be the reason. */
-const REFUSED = /^(?:MESSAGE_TOO_LARGE|RECORD_LIST_TOO_LARGE|INVALID_RECORD|INVALID_TIMESTAMP)$/;
 /** The broker does not know the producer any more, or has another idea of what it has written. */
 const LOST = /SEQUENCE|PRODUCER/;
-
-/** The records of a call for one partition, or a part of them. */
-interface Draft extends RecordBatch {
-  readonly records: readonly EventRecord[];
-}
-
-/** A topic of a call. */
-interface Topic {
-  readonly name: string;
-  /** Or why it cannot be used. */
-  readonly partitions: number | PluginError;
-  readonly drafts: Map<number, Draft & { readonly records: EventRecord[] }>;
-}
+/** Outcomes that are kept for attempts that may not come, because the engine has given the call up. */
+const MOST_OUTCOMES = 1000;
 
 /** What is left of a call. Another attempt sends the same batches by the same producer, so that none is stored twice. */
 interface Call {
@@ -44,18 +19,19 @@ interface Call {
 
 /** Stores the records of calls. Each call has a producer of its own, because a producer numbers its records. */
 export class Publisher {
-  readonly #ctx: PipelineRunContext<Settings>;
+  readonly #ctx: PipelineRunContext<PublisherSettings>;
   readonly #open: OpenWriter;
+  readonly #batches: RecordBatches;
   readonly #idle: RecordWriter[] = [];
+  /** Attempts of which the engine does not know the outcome, because it has not come or nobody waited any more. */
+  readonly #attempts = new Map<CallId, Promise<void>>();
   /** Calls that failed. */
   readonly #unfinished = new Map<CallId, Call>();
-  #rotation = 0;
-  /** Bytes of the smallest batch that a broker has refused as too large. */
-  #tooLarge = MOST_BYTES;
 
-  constructor(ctx: PipelineRunContext<Settings>, open: OpenWriter) {
+  constructor(ctx: PipelineRunContext<PublisherSettings>, open: OpenWriter) {
     this.#ctx = ctx;
     this.#open = open;
+    this.#batches = new RecordBatches(ctx);
     const close = () => {
       for (const { writer } of this.#unfinished.values()) writer.close();
       for (const writer of this.#idle) writer.close();
@@ -63,8 +39,29 @@ export class Publisher {
     ctx.ended.addEventListener('abort', close, { once: true });
   }
 
-  /** Resolves when all records are stored. Rejects if one is not; `failedEvents` names those that are to blame. */
-  async publish(id: CallId, recordsOf: () => EventRecords): Promise<void> {
+  /**
+   * Completes when all records are stored. Errors if one is not; `failedEvents` names those that are to blame. An attempt
+   * that the engine did not wait for goes on, and gives its outcome to the next one for the same events.
+   */
+  publish(id: CallId, recordsOf: () => EventRecords): Observable<never> {
+    return new Observable((subscriber) => {
+      const attempt = this.#attempts.get(id) ?? this.#attempt(id, recordsOf);
+      this.#attempts.set(id, attempt);
+      const [oldest] = this.#attempts.keys();
+      if (oldest !== undefined && this.#attempts.size > MOST_OUTCOMES) this.#attempts.delete(oldest);
+      const tell = (outcome: () => void) => {
+        if (subscriber.closed) return;
+        this.#attempts.delete(id);
+        outcome();
+      };
+      attempt.then(
+        () => tell(() => subscriber.complete()),
+        (error) => tell(() => subscriber.error(error)),
+      );
+    });
+  }
+
+  async #attempt(id: CallId, recordsOf: () => EventRecords): Promise<void> {
     const call = this.#unfinished.get(id) ?? (await this.#begin(recordsOf()));
     this.#unfinished.delete(id);
     try {
@@ -79,10 +76,7 @@ export class Publisher {
       if (this.#ctx.ended.aborted) call.writer.close();
     }
     this.#idle.push(call.writer);
-    const { failed: failedEvents } = call;
-    if (failedEvents.length === 0) return;
-    const permanent = failedEvents.every((event) => event.permanent);
-    throw new PluginError(failedEvents[0]?.reason ?? 'a record was refused', { failedEvents, permanent });
+    throwFailed(call.failed);
   }
 
   async #begin({ records, failed }: EventRecords): Promise<Call> {
@@ -93,73 +87,22 @@ export class Publisher {
       this.#unfinished.delete(stale);
     }
     const writer = this.#idle.pop() ?? (await this.#open(this.#ctx.config));
+    const call = { writer, failed: [...failed] };
     try {
-      const call = { writer, failed: [...failed], drafts: [] };
-      return { ...call, drafts: await this.#draftsOf(records, call) };
+      return { ...call, drafts: await this.#batches.draftsOf(records, writer, call.failed) };
     } catch (error) {
       this.#idle.push(writer);
       throw error;
     }
   }
 
-  /** Records without a key go to one partition, and those of the next call to the next one. */
-  async #draftsOf(records: readonly EventRecord[], { writer, failed }: Call): Promise<Draft[]> {
-    const rotation = this.#rotation++;
-    const topics = new Map<string, Topic>();
-    let topic: Topic | undefined;
-    for (const record of records) {
-      const { topic: name, key, index } = record;
-      if (topic?.name !== name) {
-        topic = topics.get(name) ?? {
-          name,
-          partitions: await this.#partitionsOf(name, writer),
-          drafts: new Map(),
-        };
-        topics.set(name, topic);
-      }
-      const { partitions, drafts } = topic;
-      if (typeof partitions !== 'number') {
-        failed.push({ index, reason: partitions.message });
-        continue;
-      }
-      const partition = key === undefined ? rotation % partitions : partitionOf(key, partitions);
-      const draft = drafts.get(partition);
-      if (draft === undefined) drafts.set(partition, { topic: name, partition, records: [record] });
-      else draft.records.push(record);
-    }
-    return [...topics.values()].flatMap(({ drafts }) => [...drafts.values()]);
-  }
-
-  /** An error of a topic that an expression gave concerns only the events that go there. */
-  async #partitionsOf(topic: string, writer: RecordWriter): Promise<number | PluginError> {
+  async #write(draft: Draft, call: Call): Promise<readonly Draft[]> {
     try {
-      return await writer.partitions(topic);
+      return await this.#batches.write(draft, call.writer, call.failed);
     } catch (error) {
-      if (typeof this.#ctx.config.topic === 'string' || !isFatal(error)) throw error;
-      return error as PluginError;
-    }
-  }
-
-  /** Stores a batch. Returns its halves if it was refused, unless it has a single record. */
-  async #write(draft: Draft, { writer, failed }: Call): Promise<readonly Draft[]> {
-    const { records } = draft;
-    const [first, ...others] = records;
-    const bytes = records.reduce((sum, { key, value }) => sum + value.length + (key?.length ?? 0), 0);
-    const isKnown = bytes >= this.#tooLarge && others.length > 0;
-    if (isKnown) return halves(draft);
-    try {
-      if (bytes > MOST_BYTES) throw new KafkaError('', 'MESSAGE_TOO_LARGE');
-      await writer.write(draft);
-      this.#ctx.stats.bytes(bytes);
-      return [];
-    } catch (error) {
-      if (!(error instanceof KafkaError) || !REFUSED.test(error.id ?? '')) throw error;
-      const isTooLarge = error.id === 'MESSAGE_TOO_LARGE';
-      if (isTooLarge) this.#tooLarge = Math.min(this.#tooLarge, bytes);
-      if (others.length > 0) return halves(draft);
-      const size = isTooLarge ? `, which has ${bytes} bytes (max.message.bytes of the topic)` : '';
-      const reason = `the broker refuses the record of the event${size}: ${error.id}`;
-      failed.push({ index: (first as EventRecord).index, reason, permanent: true });
+      if (!(error instanceof KafkaError) || error.id !== 'DUPLICATE_SEQUENCE_NUMBER') throw error;
+      // The broker has the batch. The client has not counted it, and would number the next one the same.
+      await this.#renew(call);
       return [];
     }
   }
@@ -170,10 +113,9 @@ export class Publisher {
   }
 }
 
-function halves({ records, ...draft }: Draft): readonly Draft[] {
-  const middle = Math.ceil(records.length / 2);
-  return [
-    { ...draft, records: records.slice(0, middle) },
-    { ...draft, records: records.slice(middle) },
-  ];
+/** @throws PluginError that names the events */
+export function throwFailed(failedEvents: readonly FailedEvent[]): void {
+  if (failedEvents.length === 0) return;
+  const permanent = failedEvents.every((event) => event.permanent);
+  throw new PluginError(failedEvents[0]?.reason ?? 'a record was refused', { failedEvents, permanent });
 }

@@ -20,6 +20,8 @@ export interface RecordBatch {
 export interface OutgoingRecord {
   readonly key: Buffer | undefined;
   readonly value: Buffer;
+  /** Milliseconds. */
+  readonly timestamp: number;
 }
 
 /** An idempotent producer: what the forwarder uses of the client, so that tests can take its place. */
@@ -60,6 +62,23 @@ export const openWriter: OpenWriter = async (settings) => {
   return new ClientWriter(create);
 };
 
+/** The records as the client takes them. */
+export const messagesOf = ({ topic, partition, records }: RecordBatch) =>
+  records.map(({ key, value, timestamp }) => {
+    const message = { topic, partition, value, timestamp: BigInt(timestamp) };
+    return key === undefined ? message : { ...message, key };
+  });
+
+/** @throws KafkaError */
+export async function partitionsOf(topic: string, producer: Producer<Buffer, Buffer>): Promise<number> {
+  try {
+    const { topics } = await producer.metadata({ topics: [topic] });
+    return topics.get(topic)?.partitionsCount ?? 1;
+  } catch (error) {
+    throw kafkaError('cannot find the partitions of the topic', error);
+  }
+}
+
 class ClientWriter implements RecordWriter {
   readonly #create: () => Producer<Buffer, Buffer>;
   #producer: Producer<Buffer, Buffer>;
@@ -70,26 +89,18 @@ class ClientWriter implements RecordWriter {
     this.#producer = create();
   }
 
-  async partitions(topic: string): Promise<number> {
-    try {
-      const { topics } = await this.#producer.metadata({ topics: [topic] });
-      return topics.get(topic)?.partitionsCount ?? 1;
-    } catch (error) {
-      throw kafkaError('cannot find the partitions of the topic', error);
-    }
+  partitions(topic: string): Promise<number> {
+    return partitionsOf(topic, this.#producer);
   }
 
-  async write({ topic, partition, records }: RecordBatch): Promise<void> {
-    const messages = records.map(({ key, value }) =>
-      key === undefined ? { topic, partition, value } : { topic, partition, value, key },
-    );
+  async write(batch: RecordBatch): Promise<void> {
     try {
       // One partition at a time: if one of several failed, the client would count wrongly in the others.
-      await this.#producer.send({ messages });
+      await this.#producer.send({ messages: messagesOf(batch) });
     } catch (error) {
       throw kafkaError('the records were not stored', error);
     }
-    this.#count += records.length;
+    this.#count += batch.records.length;
     if (this.#count < MOST_RECORDS) return;
     this.#count = 0;
     this.close();

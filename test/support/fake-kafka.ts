@@ -8,6 +8,7 @@ import type {
   Position,
 } from '../../plugins/kafka/group-member.ts';
 import type { OpenWriter, RecordBatch } from '../../plugins/kafka/record-writer.ts';
+import type { OpenTransactionWriter, TransactionNote } from '../../plugins/kafka/transaction-writer.ts';
 
 /** Milliseconds that a fetch waits for records. */
 const MAX_WAIT = 10;
@@ -17,6 +18,7 @@ interface StoredRecord {
   readonly partition: number;
   readonly key: string | undefined;
   readonly text: string;
+  readonly timestamp: number;
 }
 
 /** Topics in memory, written to by idempotent producers and read by one group. */
@@ -31,8 +33,14 @@ export class FakeKafka {
   maxBytes = Number.POSITIVE_INFINITY;
   /** Called with each batch; throws what the broker answers, or that there is no answer. `store` stores the batch. */
   onWrite: (batch: RecordBatch, store: () => void) => void = (_batch, store) => store();
+  /** In place of `onWrite`, where answers take time. */
+  answerTo: ((store: () => void) => Promise<void>) | undefined;
   producers = 0;
   closedProducers = 0;
+  /** By transactional id: what was committed last, and the producer that may commit. */
+  readonly transactions = new Map<string, { note: TransactionNote; producer: number }>();
+  /** Called with each commit; throws what the broker answers, or that there is no answer. `commit` does it. */
+  onCommit: (commit: () => void) => void = (commit) => commit();
   /** The records of each partition. */
   readonly log = new Map<string, IncomingRecord[]>();
   readonly committed = new Map<string, bigint>();
@@ -68,13 +76,11 @@ export class FakeKafka {
           // The number of a batch goes on only if its answer has come.
           if (unknown !== undefined && last.get(name) === unknown) return;
           last.set(name, batch);
-          for (const { key, value } of batch.records) {
-            const { topic, partition } = batch;
-            this.stored.push({ topic, partition, key: key?.toString(), text: value.toString() });
-          }
+          this.#store(batch);
         };
         try {
-          this.onWrite(batch, store);
+          if (this.answerTo) await this.answerTo(store);
+          else this.onWrite(batch, store);
           unknown = undefined;
         } catch (error) {
           unknown = last.get(name) === batch || last.get(name) === unknown ? last.get(name) : undefined;
@@ -84,6 +90,44 @@ export class FakeKafka {
       close: () => void this.closedProducers++,
     };
   };
+
+  openTransactional: OpenTransactionWriter = async (settings, id) => {
+    const writer = await this.open(settings);
+    const producer = this.producers;
+    const known = this.transactions.get(id);
+    const note = known?.note ?? { count: 0, text: '' };
+    this.transactions.set(id, { note, producer });
+    let uncommitted: RecordBatch[] | undefined;
+    return {
+      partitions: writer.partitions,
+      close: writer.close,
+      note,
+      begin: async () => {
+        uncommitted = [];
+      },
+      write: async (batch) => {
+        this.sent.push({ ...batch, producer });
+        const bytes = batch.records.reduce((sum, { value }) => sum + value.length, 0);
+        if (bytes > this.maxBytes) throw new KafkaError('refused', 'MESSAGE_TOO_LARGE');
+        this.onWrite(batch, () => void uncommitted?.push(batch));
+      },
+      commit: async (committed) => {
+        if (this.transactions.get(id)?.producer !== producer)
+          throw new KafkaError('refused', 'INVALID_PRODUCER_EPOCH');
+        this.onCommit(() => {
+          this.transactions.set(id, { note: committed, producer });
+          for (const batch of uncommitted ?? []) this.#store(batch);
+          uncommitted = undefined;
+        });
+      },
+    };
+  };
+
+  #store({ topic, partition, records }: RecordBatch): void {
+    for (const { key, value, timestamp } of records) {
+      this.stored.push({ topic, partition, key: key?.toString(), text: value.toString(), timestamp });
+    }
+  }
 
   /** Appends a record to a partition of the topic `logs`. */
   put(text: string | Buffer | null, partition = 0, more: Partial<IncomingRecord> = {}): void {

@@ -200,7 +200,10 @@ function kafkaWithRecords(): FakeKafka {
 const STAND_INS: Readonly<Record<string, CollectPlugin | ForwardPlugin>> = {
   'collect kafka': kafkaCollector((...args) => kafkaWithRecords().join(...args)),
   'collect nats': natsCollector((...args) => natsWithMessages().open(...args)),
-  'forward kafka': kafkaForwarder((...args) => kafka.open(...args)),
+  'forward kafka': kafkaForwarder(
+    (...args) => kafka.open(...args),
+    (...args) => kafka.openTransactional(...args),
+  ),
   'forward nats': natsForwarder((...args) => nats.open(...args)),
 };
 

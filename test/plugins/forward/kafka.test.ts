@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { from, lastValueFrom } from 'rxjs';
+import { kafkaCollector } from '../../../plugins/collect/kafka.ts';
 import { kafkaForwarder } from '../../../plugins/forward/kafka.ts';
 import { KafkaError, kafkaError } from '../../../plugins/kafka/client.ts';
 import { murmur2, partitionOf } from '../../../plugins/kafka/murmur2.ts';
@@ -18,7 +20,7 @@ const numbered = (count: number, more: object = {}) =>
 
 /** A forwarder with these fields, and what its calls do. */
 function forwarder(fields: object = {}, kafka = new FakeKafka()) {
-  const plugin = kafkaForwarder(kafka.open);
+  const plugin = kafkaForwarder(kafka.open, kafka.openTransactional);
   const parsed = plugin
     .get_config_schema()
     .safeParse({ plugin: 'kafka', brokers: 'localhost', topic: 'logs', ...fields });
@@ -28,7 +30,9 @@ function forwarder(fields: object = {}, kafka = new FakeKafka()) {
     ended: run.signal,
   }) as PipelineRunContext<never>;
   const send = (events: readonly CollectedEvent[], id = 'call-1'): Promise<void> =>
-    Promise.resolve(plugin.forwardBatch?.({ ctx, events, id } as never) as never);
+    lastValueFrom(from(plugin.forwardBatch?.({ ctx, events, id } as never) as never), {
+      defaultValue: undefined,
+    });
   const failure = (events: readonly CollectedEvent[], id?: string) =>
     send(events, id).then(
       () => {
@@ -93,7 +97,115 @@ describe('a record', () => {
   });
 });
 
+describe('the time of a record', () => {
+  const YEAR = 365 * 24 * 3600 * 1000;
+  const at = (timestamp: string, data: object = {}) => ({ ...collectedEvent({ ...data }, AT), timestamp });
+  const timesOf = (kafka: FakeKafka) => kafka.stored.map(({ timestamp }) => timestamp);
+
+  it.each([{}, { payload: 'flat' }, { key: 'n' }])('is that of its event, with %j', async (fields) => {
+    const { kafka, send } = forwarder(fields);
+    kafka.partitions = 1;
+    await send([
+      at('2026-01-01T00:00:00.001Z'),
+      at('1969-12-31T23:59:59Z'),
+      at('2026-01-01T00:00:00.123456Z'),
+    ]);
+    expect(timesOf(kafka)).toEqual([1_767_225_600_001, -1000, 1_767_225_600_123]);
+  });
+
+  it('is that of its event, where no events are created', async () => {
+    const { kafka, plugin, ctx } = forwarder();
+    const before = Date.now();
+    const lines = [
+      ...[
+        AT,
+        AT,
+        '2026-01-01T00:00:00.123456Z',
+        '2026-01-01T00:00:01Z',
+        new Date(before + YEAR).toISOString(),
+      ].map((timestamp) => `{"timestamp":"${timestamp}","data":{"line":"2030-01-01T00:00:00Z"}}`),
+      '{"data":{"line":"2020-01-01T00:00:00.000Z"},"timestamp":"2026-01-01T00:00:00.000Z"}',
+    ];
+    const write = plugin.forwardJsonLines?.({ ctx } as never);
+    await lastValueFrom(from(write?.(Buffer.from(`${lines.join('\n')}\n`), 'call') as never), {
+      defaultValue: undefined,
+    });
+    const [one, two, three, four, ...others] = timesOf(kafka);
+    const start = Date.parse(AT);
+    expect([one, two, three, four]).toEqual([start, start, start + 123, start + 1000]);
+    // A broker refuses records of the future.
+    expect(others).toHaveLength(2);
+    for (const time of others) expect(Math.abs((time as number) - before)).toBeLessThan(60_000);
+  });
+
+  it('is never in the future, which a broker refuses', async () => {
+    const { kafka, send } = forwarder({ key: 'n' });
+    const before = Date.now();
+    await send([at(new Date(before + YEAR).toISOString())]);
+    expect(Math.abs((timesOf(kafka)[0] as number) - before)).toBeLessThan(60_000);
+  });
+});
+
 describe('a failure', () => {
+  it('that says that the records are stored already is none', async () => {
+    const { kafka, send } = forwarder();
+    kafka.onWrite = (_batch, store) => {
+      store();
+      throw new KafkaError('refused', 'DUPLICATE_SEQUENCE_NUMBER');
+    };
+    await send(numbered(3));
+    kafka.onWrite = (_batch, store) => store();
+    await send(numbered(2), 'call-2');
+    expect(numbers(kafka)).toEqual([0, 1, 2, 0, 1]);
+    // The client would number the next records as those.
+    expect(kafka.sent.map(({ producer }) => producer)).toEqual([0, 1]);
+  });
+
+  it.each(['success', 'failure'])(
+    'by a timeout of the engine leads to no second producer: the next attempt gets the %s of the first one',
+    async (outcome) => {
+      const { kafka, plugin, ctx } = forwarder({ concurrency: 2 });
+      let answer: () => void = () => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      let writes = 0;
+      kafka.answerTo = async (store) => {
+        if (writes++ > 0) return store();
+        await answered;
+        if (outcome === 'failure') throw noAnswer();
+        store();
+      };
+      const attempt = () =>
+        from(plugin.forwardBatch?.({ ctx, events: numbered(3), id: 'call' } as never) as never);
+      attempt()
+        .subscribe({ error: () => {} })
+        .unsubscribe();
+      attempt()
+        .subscribe({ error: () => {} })
+        .unsubscribe();
+      await eventually(() => writes === 1);
+      const last = lastValueFrom(attempt(), { defaultValue: undefined });
+      answer();
+      if (outcome === 'failure') {
+        await expect(last).rejects.toThrow('no answer in time');
+        await lastValueFrom(attempt(), { defaultValue: undefined });
+      }
+      await last.catch(() => {});
+      expect(numbers(kafka)).toEqual([0, 1, 2]);
+      expect(kafka.producers).toBe(1);
+    },
+  );
+
+  it('by a timeout of the engine is none if the records are stored before the next attempt', async () => {
+    const { kafka, plugin, ctx, send } = forwarder();
+    const attempt = from(plugin.forwardBatch?.({ ctx, events: numbered(3), id: 'call-1' } as never) as never);
+    attempt.subscribe().unsubscribe();
+    await eventually(() => kafka.stored.length === 3);
+    await send(numbered(3));
+    expect(numbers(kafka)).toEqual([0, 1, 2]);
+  });
+
   it('is tried again with the same batch by the same producer, so that it is stored once', async () => {
     const { kafka, send, failure } = forwarder();
     let calls = 0;
@@ -266,7 +378,8 @@ describe('an error of the client', () => {
 
 describe('a configuration', () => {
   const problems = (fields: object) => {
-    const plugin = kafkaForwarder(new FakeKafka().open);
+    const { open, openTransactional } = new FakeKafka();
+    const plugin = kafkaForwarder(open, openTransactional);
     const all = { plugin: 'kafka', brokers: 'localhost', topic: 'logs', ...fields };
     const parsed = plugin.get_config_schema().safeParse(all);
     return parsed.success
@@ -292,4 +405,29 @@ describe('a configuration', () => {
     { tls: { verify: false } },
     { key: { cel: 'data.n' } },
   ])('may have %j', (fields) => expect(problems(fields)).toEqual([]));
+
+  const sasl = (mechanism: string) => ({ mechanism, username: 'me', password: { env: 'KAFKA_PASSWORD' } });
+  it.each([
+    [{ tls: { verify: false } }, ['tls.verify']],
+    [{ sasl: sasl('plain') }, ['sasl.mechanism']],
+    [{ sasl: sasl('plain'), tls: { verify: false } }, ['tls.verify']],
+    [{ sasl: sasl('plain'), tls: true }, []],
+    [{ sasl: sasl('scram-sha-512') }, []],
+    [{ sasl: sasl('plain'), brokers: ['localhost', '127.0.0.1:9093', '[::1]:9092'] }, []],
+    [{ sasl: sasl('plain'), brokers: ['localhost', 'kafka1'] }, ['sasl.mechanism']],
+  ])('with %j is warned of %j, on both sides', (fields, warned) => {
+    const { open, openTransactional, join } = new FakeKafka();
+    const sides = [
+      { plugin: kafkaForwarder(open, openTransactional), own: { topic: 'logs' } },
+      { plugin: kafkaCollector(join), own: { topics: 'logs', group: 'readers' } },
+    ];
+    for (const { plugin, own } of sides) {
+      const all = { plugin: 'kafka', brokers: 'kafka1', ...own, ...fields };
+      const parsed = plugin.get_config_schema().safeParse(all) as { data: unknown };
+      const problems = plugin.checkConfig?.({ config: parsed.data as never, host: undefined }) ?? [];
+      expect(problems.map(({ path, severity }) => [path.join('.'), severity])).toEqual(
+        warned.map((path) => [path, 'warning']),
+      );
+    }
+  });
 });

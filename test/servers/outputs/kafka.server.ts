@@ -23,7 +23,7 @@ testOverTcp<Kafka & { readonly proxyPort: number }>({
   },
   // Each batch is written with the same producer id and number in every attempt.
   recognises: true,
-  exactlyOnce: false,
+  exactlyOnce: true,
   endsBy: 'SIGKILL',
   timeout: 'timeout: 2,',
   refusedLength: 1_100_000,
