@@ -12,9 +12,9 @@ import { BlockMemory } from '../../operators/internal-files.ts';
 import { type EventBatch, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
 import { lineDemand } from '../lines/collect-lines.ts';
 import { isAuthorised } from '../listen/auth.ts';
+import { Connections } from '../listen/connections.ts';
 import { addressText, listenOn, onceError } from '../listen/listening.ts';
 import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
-import { Connections } from './connections.ts';
 import { type Answer, type Endpoint, plainAnswer } from './endpoint.ts';
 import { Intake } from './intake.ts';
 import { isUnavailable, Refusal } from './refusal.ts';
@@ -26,6 +26,8 @@ import type { HttpListenerSettings } from './settings.ts';
 /** Milliseconds: for the head of a request, however slowly it comes, and between two requests of a connection. */
 const HEAD_MS = 10_000;
 const IDLE_MS = 60_000;
+/** Milliseconds: a client may send its next request over the same connection. */
+const QUIET_MS = 1000;
 /** How often Node.js looks for requests that are late. */
 const CHECK_MS = 1000;
 const MOST_HEAD_BYTES = 16_384;
@@ -74,7 +76,7 @@ class HttpIntake {
     this.#ctx = ctx;
     this.#endpointOf = endpointOf;
     this.#refusals = new RefusalLog(ctx);
-    this.#connections = new Connections(config.max_connections);
+    this.#connections = new Connections({ most: config.max_connections, quietMs: QUIET_MS });
     this.#budget = new BodyBudget(config.max_open_bytes);
     const demand = lineDemand(ctx);
     this.#intake = new Intake({ demand, subscriber, timeoutMs: config.timeout * 1000 });
@@ -123,7 +125,7 @@ class HttpIntake {
     const server =
       tls === undefined
         ? createHttpServer(options)
-        : createHttpsServer({ ...options, ...serverOptions(tls) });
+        : createHttpsServer({ ...options, ...serverOptions(tls), handshakeTimeout: HEAD_MS });
     if (tls !== undefined) {
       useCurrentCertificate(server as ReturnType<typeof createHttpsServer>, tls, (problem) =>
         this.#ctx.logger.error(

@@ -44,7 +44,9 @@ export const collectorSchema = CollectConfigBase.extend({
   max_connections: integer()
     .min(1)
     .default(1000)
-    .describe('Connections that are open at a time. Further ones are closed at once.'),
+    .describe(
+      'Connections that are open at a time. A new one takes the place of one over which nothing came, or of the quietest one.',
+    ),
   idle_timeout: seconds()
     .gt(0)
     .optional()

@@ -5,6 +5,7 @@ import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
 import { type ListenAddress, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../lines/batch-demand.ts';
 import { BATCH_LINES } from '../lines/collect-lines.ts';
+import { Connections } from '../listen/connections.ts';
 import { listenOn } from '../listen/listening.ts';
 import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
 import type { CollectorConfig } from './collector-settings.ts';
@@ -39,6 +40,8 @@ const MESSAGE_MS = 60 * SECOND;
 /** For the last acknowledgements to be sent. */
 const CLOSING_MS = SECOND;
 const KEEP_ALIVE_MS = 60 * SECOND;
+/** A sender over plain TCP loses a message when its connection is closed, so that one which sends now and then keeps it. */
+const QUIET_MS = 60 * SECOND;
 /** Bytes of incomplete messages in memory, over all connections. */
 const MOST_MEMORY = 64 * 1024 * 1024;
 
@@ -54,6 +57,10 @@ interface Connection {
   /** When bytes came last, and when the message started that is not complete. */
   activeAt: number;
   startedAt: number | undefined;
+  /** Messages that are emitted and not acknowledged, in batches. */
+  unacknowledged: number;
+  /** Set while there is something left to read or to acknowledge. */
+  endUse: (() => void) | undefined;
 }
 
 /**
@@ -91,6 +98,8 @@ class StreamListener {
   readonly #pump: Pump;
   readonly #clock = steadyClock();
   readonly #connections = new Set<Connection>();
+  /** Those whose TLS handshake is not over, too. */
+  readonly #open: Connections;
   /** Those that have sent something new, and those that wait for room. */
   readonly #fresh = new Fifo<Connection>();
   readonly #waiting = new Fifo<Connection>();
@@ -121,19 +130,19 @@ class StreamListener {
       useCurrentCertificate(server, tls, (why) => reports.certificate(why));
       this.#server = server;
     }
-    this.#server.maxConnections = max_connections;
+    this.#open = new Connections({ most: max_connections, quietMs: QUIET_MS }, (socket, why) =>
+      reports.closed(addressOf(socket.remoteAddress), why),
+    );
+    this.#server.prependListener('connection', (socket) => this.#open.add(socket));
     this.#timers = this.#demand.room$.subscribe(() => this.#pump.run());
   }
 
   start(): void {
-    this.#server
-      .on('drop', (dropped) =>
-        this.#reports.closed(addressOf(dropped?.remoteAddress), 'there are `max_connections`'),
-      )
-      .on('tlsClientError', (error: Error, socket: Socket) => {
-        const why = `the TLS handshake failed: ${safeReason(error)}`;
-        this.#reports.closed(addressOf(socket.remoteAddress), why);
-      });
+    this.#server.on('tlsClientError', (error: Error, socket: Socket) => {
+      // Without it, the connection was closed for a limit.
+      if (!this.#open.has(socket)) return;
+      this.#reports.closed(addressOf(socket.remoteAddress), `the TLS handshake failed: ${safeReason(error)}`);
+    });
     listenOn(this.#server, this.#ctx.config.listen, {
       onListening: (address) => this.#reports.listening(address),
       onError: this.#fail,
@@ -167,6 +176,7 @@ class StreamListener {
   }
 
   #connect(socket: Socket): void {
+    if (socket.destroyed) return;
     const { config } = this.#ctx;
     const source = addressOf(socket.remoteAddress);
     const reports = { tooLong: () => this.#reports.tooLong(source) };
@@ -180,7 +190,7 @@ class StreamListener {
     const activeAt = this.#clock();
     const connection: Connection = {
       ...{ socket, source, session, memory: 0, isWaiting: false, hasEnded: false },
-      ...{ activeAt, startedAt: undefined },
+      ...{ activeAt, startedAt: undefined, unacknowledged: 0, endUse: undefined },
     };
     this.#connections.add(connection);
     this.#reports.connections(this.#connections.size);
@@ -195,6 +205,7 @@ class StreamListener {
         if (this.#isStopped) return;
         this.#ctx.stats.bytes(chunk.length);
         connection.activeAt = this.#clock();
+        connection.endUse ??= this.#open.use(socket);
         session.push(chunk);
         this.#measure(connection);
         read();
@@ -238,19 +249,31 @@ class StreamListener {
     if (!isInside) connection.startedAt = undefined;
     else if (read.messages.length > 0 || connection.startedAt === undefined)
       connection.startedAt = this.#clock();
+    this.#endUse(connection);
     return true;
   }
 
-  #emitMessages({ source }: Connection, { messages, acknowledge }: Omit<Received, 'source'>): void {
+  #emitMessages(connection: Connection, { messages, acknowledge }: Omit<Received, 'source'>): void {
     this.#demand.emitted(messages.length);
+    connection.unacknowledged++;
     this.#emit({
       messages,
-      source,
+      source: connection.source,
       acknowledge: () => {
         acknowledge?.();
         this.#demand.acknowledged(messages.length);
+        connection.unacknowledged--;
+        this.#endUse(connection);
       },
     });
+  }
+
+  /** Without anything left to read or to acknowledge, a connection may make room for another one. */
+  #endUse(connection: Connection): void {
+    const { isWaiting, unacknowledged, endUse } = connection;
+    if (endUse === undefined || isWaiting || unacknowledged > 0) return;
+    endUse();
+    connection.endUse = undefined;
   }
 
   /** Counts what the connection holds. If all hold too much, that which holds most is closed. */
@@ -271,6 +294,7 @@ class StreamListener {
   }
 
   #closeSlow(): void {
+    this.#open.closeUnused();
     const now = this.#clock();
     const idleMs = (this.#ctx.config.idle_timeout ?? Number.POSITIVE_INFINITY) * SECOND;
     for (const connection of this.#connections) {

@@ -1,6 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, type Observable, Subscription } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
@@ -10,9 +12,12 @@ import { RELP_OFFERS, relpFrame } from '../../../plugins/syslog/relp-frames.ts';
 import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
 import type { EventBatch } from '../../../src/sdk/event-batch.ts';
 import { silentStats } from '../../../src/sdk/metrics.ts';
+import { CertificateAuthority } from '../../servers/support/certificates.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
+const temp = tempFolder();
 let cleanUp = new Subscription();
 
 afterEach(() => {
@@ -97,6 +102,126 @@ async function client(port: number): Promise<Socket & { received(): string; isCl
   await once(socket, 'connect');
   return Object.assign(socket, { received: () => received, isClosed: () => isClosed });
 }
+
+const OPEN = relpFrame(1, 'open', RELP_OFFERS);
+
+/** Returns a function that sets the clock of limits forward, by seconds. */
+function stopClock(): (seconds: number) => void {
+  let time = performance.now();
+  jest.spyOn(performance, 'now').mockImplementation(() => time);
+  return (seconds) => {
+    time += seconds * 1000;
+  };
+}
+
+/** A listener accepts connections in their order, so those before it are open then. */
+async function expectRefused(port: number): Promise<void> {
+  const refused = await client(port);
+  await eventually(() => expect(refused.isClosed()).toBe(true));
+}
+
+describe('connections of syslog', () => {
+  it('that send nothing keep nobody out', async () => {
+    const pass = stopClock();
+    const { port, messages, logs } = await listen({ listen: 'tcp://127.0.0.1:0', max_connections: 3 });
+    const sender = await client(port);
+    sender.write('<13>one\n');
+    await eventually(() => expect(messages()).toEqual(['one']));
+    const silent = [await client(port), await client(port)];
+    await expectRefused(port);
+    pass(1);
+    (await client(port)).write('<13>two\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+    await eventually(() => expect(silent.map((socket) => socket.isClosed())).toEqual([true, false]));
+    expect(sender.isClosed()).toBe(false);
+    expect(logs.at(-1)).toMatch(/nothing came over it, and a new connection needed its place/);
+  });
+
+  it('that send nothing are closed after 60 s, and those that are quiet for hours are not', async () => {
+    const pass = stopClock();
+    const { port, messages, logs } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const [silent, quiet] = [await client(port), await client(port)];
+    quiet.write('<13>one\n');
+    await eventually(() => expect(messages()).toEqual(['one']));
+    pass(5 * 3600);
+    await eventually(() => expect(silent.isClosed()).toBe(true));
+    expect(logs).toEqual([expect.stringMatching(/nothing came over it for 60 s/)]);
+    quiet.write('<13>two\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+  });
+
+  it('that were quiet longest make room, with nothing to acknowledge', async () => {
+    const pass = stopClock();
+    const { port, batches, messages, acknowledge, logs } = await listen(
+      { listen: 'relp://127.0.0.1:0', max_connections: 3 },
+      { acknowledges: false },
+    );
+    const senders = [await client(port), await client(port), await client(port)];
+    for (const [n, sender] of senders.entries()) {
+      sender.write(`${OPEN}2 syslog 6 <13>m${n}\n`);
+      await eventually(() => expect(messages()).toHaveLength(n + 1));
+      pass(1);
+    }
+    // The first one waits for its acknowledgement.
+    for (const batch of batches.slice(1)) acknowledge(batch);
+    pass(60);
+    const next = await client(port);
+    next.write(OPEN);
+    await eventually(() => expect(next.received()).toMatch(/^1 rsp/));
+    await eventually(() => expect(senders.filter((sender) => sender.isClosed())).toHaveLength(1));
+    expect(senders[0]?.isClosed()).toBe(false);
+    expect(logs).toEqual([expect.stringMatching(/it was quiet longest/)]);
+    acknowledge(batches[0] as EventBatch);
+    await eventually(() => expect(senders[0]?.received()).toMatch(/2 rsp 6 200 OK\n$/));
+  });
+
+  it('make no room while their messages wait for room in the pipeline', async () => {
+    const pass = stopClock();
+    let bytes = 0;
+    const count = (more: number) => {
+      bytes += more;
+    };
+    const { port, batches, messages, acknowledge } = await listen(
+      { listen: 'tcp://127.0.0.1:0', max_connections: 2 },
+      { acknowledges: false, room: 1, overrides: { stats: { ...silentStats, bytes: count } } },
+    );
+    const senders = [await client(port), await client(port)];
+    senders[0]?.write('<13>a1\n<13>a2\n<13>a3\n');
+    await eventually(() => expect(messages()).toEqual(['a1']));
+    senders[1]?.write('<13>b1\n');
+    await eventually(() => expect(bytes).toBe(28));
+    // All that came of the first sender is acknowledged, but it has one more.
+    for (const n of [0, 1]) acknowledge(batches[n] as EventBatch);
+    expect(messages()).toEqual(['a1', 'a2', 'b1']);
+    pass(3600);
+    await expectRefused(port);
+    expect(senders.map((sender) => sender.isClosed())).toEqual([false, false]);
+  });
+
+  it('whose TLS handshake never ends keep nobody out, and are closed after 60 s', async () => {
+    new CertificateAuthority(temp('.'), 'ca').issue('server');
+    const pass = stopClock();
+    const tls = { cert: { file: temp('server.pem') }, key: { file: temp('server.key') } };
+    const { port, messages, logs } = await listen({ listen: 'tls://127.0.0.1:0', max_connections: 3, tls });
+    const silent = [await client(port), await client(port), await client(port)];
+    // The start of a handshake.
+    silent[2]?.write(Buffer.from([0x16, 0x03, 0x01]));
+    await expectRefused(port);
+    pass(1);
+    const sender = connectTls({ port, host: '127.0.0.1', ca: readFileSync(temp('ca.pem')) });
+    cleanUp.add(() => sender.destroy());
+    await once(sender, 'secureConnect');
+    sender.write('<13>one\n');
+    await eventually(() => expect(messages()).toEqual(['one']));
+    await eventually(() => expect(silent.map((socket) => socket.isClosed())).toEqual([true, false, false]));
+    pass(60);
+    await eventually(() => expect(silent.every((socket) => socket.isClosed())).toBe(true));
+    sender.write('<13>two\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+    expect(logs).toHaveLength(3);
+    expect(logs.join()).not.toContain('handshake');
+  });
+});
 
 describe('syslog over TCP', () => {
   it('becomes events, whose time is that of the message', async () => {
@@ -183,6 +308,7 @@ describe('syslog over TCP', () => {
   });
 
   it('closes further connections than max_connections, and accepts others once there is one less', async () => {
+    stopClock();
     const { port, logs, messages } = await listen({ listen: 'tcp://127.0.0.1:0', max_connections: 2 });
     const first = await client(port);
     await client(port);
@@ -320,8 +446,6 @@ describe('syslog over UDP', () => {
     await eventually(() => expect(batches.map(({ refusal }) => refusal !== undefined)).toEqual([true]));
   });
 });
-
-const OPEN = relpFrame(1, 'open', RELP_OFFERS);
 
 describe('syslog over RELP', () => {
   const relp = { listen: 'relp://127.0.0.1:0' };
