@@ -86,7 +86,7 @@ export class DiskLog {
     return {
       bytes: this.#bytes,
       events: this.#unreleased.reduce((sum, { events }) => sum + events, unread),
-      oldest: this.#unreleased[0]?.writtenAt,
+      oldest: this.#unreleased[0]?.writtenAt ?? this.#segments.find(({ unread }) => unread > 0)?.oldest,
     };
   }
 
@@ -312,6 +312,7 @@ export class DiskLog {
     this.#next = end;
     const events = found?.events ?? segment.unread;
     segment.unread -= events;
+    segment.oldest = undefined;
     if (found?.documents !== undefined) {
       this.#unreleased.push({ end, events, writtenAt: found.writtenAt });
       return { documents: found.documents, events, path: segment.path, start, end };

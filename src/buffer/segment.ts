@@ -33,14 +33,14 @@ export interface Segment {
   bytes: number;
   /** The number of their events that were not read. */
   unread: number;
+  /** When the first record that is not released was written, in milliseconds since 1970; undefined if that is not known. */
+  oldest: number | undefined;
 }
 
 /** A segment of an earlier process. */
 export interface FoundSegment extends Segment {
   /** The bytes after the last header that is whole and whose record is within the file. */
   unreadable: number;
-  /** When the first record that is not released was written, in milliseconds since 1970. */
-  oldest: number | undefined;
 }
 
 /** A record as it was read. */
@@ -117,7 +117,7 @@ export class SegmentWriter {
   static async create(folder: string, number: number): Promise<SegmentWriter> {
     const path = join(folder, `${String(number).padStart(12, '0')}.records`);
     const fd = await open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
-    return new SegmentWriter({ number, path, bytes: 0, unread: 0 }, fd);
+    return new SegmentWriter({ number, path, bytes: 0, unread: 0, oldest: undefined }, fd);
   }
 
   /**

@@ -12,6 +12,8 @@ import type { RunScope } from './run-scope.ts';
 interface BufferStageOptions {
   /** Ends the reading: what is not acknowledged then is kept for the next run. */
   readonly end$: Observable<unknown>;
+  /** All that was collected is written. */
+  readonly onWritten: () => void;
   /** Takes an event that cannot be written to a buffer at all. */
   readonly onFailure: (place: StagePlace, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -27,7 +29,7 @@ interface BufferStageOptions {
 export function bufferStage(
   scope: RunScope,
   config: DiskBufferConfig,
-  { end$, onFailure }: BufferStageOptions,
+  { end$, onWritten, onFailure }: BufferStageOptions,
 ): MonoTypeOperatorFunction<Batch> {
   const { setup, observer } = scope;
   const { shared, counters } = setup;
@@ -67,8 +69,11 @@ export function bufferStage(
   return (batches$) =>
     scope.openBuffer(config, place).pipe(
       concatMap((buffer) => {
-        const written$ = batches$.pipe(write(buffer), tap({ complete: () => buffer.end() }));
-        return merge(written$, read(buffer));
+        const ended = () => {
+          buffer.end();
+          onWritten();
+        };
+        return merge(batches$.pipe(write(buffer), tap({ complete: ended })), read(buffer));
       }),
     );
 }

@@ -244,6 +244,15 @@ export class PipelineCounters implements PipelineObserver {
     return this.#sum(({ kind, inFlight }) => (kind === 'collect' ? inFlight : 0));
   }
 
+  /** Whether events wait for forwarders, of which each is to be called again after a failure. */
+  get isStuck(): boolean {
+    const waiting = this.entries.filter(({ kind, waiting }) => isSink(kind) && waiting > 0);
+    return (
+      waiting.length > 0 &&
+      waiting.every(({ outage, openCalls }) => outage !== undefined && openCalls.size === 0)
+    );
+  }
+
   /**
    * A run has ended: what is still in flight will never be acknowledged. Returns how many events that are lost, unless their
    * collectors emit them again.
@@ -253,7 +262,7 @@ export class PipelineCounters implements PipelineObserver {
     this.inFlight = 0;
     for (const entry of this.#entries.values()) {
       entry.inFlight = 0;
-      if (entry.kind === 'forward' || entry.kind === 'dead_letter') entry.abandoned += entry.waiting;
+      if (isSink(entry.kind)) entry.abandoned += entry.waiting;
       entry.openCalls.clear();
       entry.outage = undefined;
     }
@@ -303,6 +312,8 @@ export class PipelineCounters implements PipelineObserver {
     return total;
   }
 }
+
+const isSink = (kind: StagePlace['kind']) => kind === 'forward' || kind === 'dead_letter';
 
 function totals<K>(counts: readonly (readonly [K, number])[]): Map<K, number> {
   const sums = new Map<K, number>();

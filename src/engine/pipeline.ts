@@ -14,10 +14,14 @@ import {
   type OperatorFunction,
   pipe,
   ReplaySubject,
+  switchMap,
+  take,
   takeUntil,
   tap,
   throwError,
+  timer,
 } from 'rxjs';
+import { longTimer } from '../../operators/index.ts';
 import { batchingOf } from '../sdk/batching.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, diskBufferOf, forwardersOf, memoryBufferOf } from '../sdk/config.ts';
@@ -59,6 +63,11 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
   });
 }
 
+/** Milliseconds at a stop for the calls of forwarders whose events are on disk as well. */
+const LAST_CALLS_MS = 2000;
+/** Milliseconds between two looks at the counters. */
+const CHECK_INTERVAL_MS = 50;
+
 type Processor = AnalyticsConfig['processors'][string];
 
 class PipelineRun {
@@ -70,6 +79,8 @@ class PipelineRun {
   readonly #deadLetters: DeadLetters;
   /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
+  /** All that was collected is in the buffer on disk, if there is one. */
+  readonly #written$ = new ReplaySubject<void>(1);
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(scope: RunScope) {
@@ -95,7 +106,12 @@ class PipelineRun {
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
     const acknowledged$ = merge(
       ...setup.config.collect.map((name) => this.#collect(name, endCollecting$)),
-    ).pipe(this.#processAndBuffer(endCollecting$), this.#forwardToAll(), this.#withDeadLetter());
+    ).pipe(
+      this.#processAndBuffer(endCollecting$),
+      this.#forwardToAll(),
+      this.#withDeadLetter(),
+      this.#leaveRest(stop$, endCollecting$),
+    );
     return concat(
       this.#exactly?.around(acknowledged$) ?? acknowledged$,
       beforeEnd$.pipe(catchError((cause) => this.#failedWith(cause))),
@@ -110,6 +126,7 @@ class PipelineRun {
     if (buffer === undefined) return process;
     const onDisk = bufferStage(this.#scope, buffer, {
       end$,
+      onWritten: () => this.#written$.next(),
       onFailure: (...failure) => this.#deadLetters.forwarderFailed(...failure),
     });
     if (buffer.masked) return pipe(process, onDisk);
@@ -117,6 +134,22 @@ class PipelineRun {
       onDisk,
       tap((batch) => this.#truncated.note(batch)),
       process,
+    );
+  }
+
+  /**
+   * Events that are on disk need not be delivered before the run ends: the next run gets them again. Once all others are
+   * acknowledged, the calls of forwarders have a moment to end, and none to be made again.
+   */
+  #leaveRest(stop$: Observable<unknown>, end$: Observable<unknown>): MonoTypeOperatorFunction<never> {
+    const { config, counters } = this.#scope.setup;
+    if (diskBufferOf(config) === undefined) return identity;
+    const isDurable$ = this.#written$.pipe(switchMap(() => eventually(() => counters.volatile === 0)));
+    return takeUntil(
+      merge(
+        stop$.pipe(switchMap(() => isDurable$.pipe(switchMap(() => longTimer(LAST_CALLS_MS))))),
+        end$.pipe(switchMap(() => isDurable$.pipe(switchMap(() => eventually(() => counters.isStuck))))),
+      ),
     );
   }
 
@@ -338,4 +371,9 @@ class PipelineRun {
     const deadLettered$ = this.#deadLetters.batch$.pipe(this.#forward(name, 'dead_letter'));
     return (forwarded$) => merge(deadLettered$, forwarded$.pipe(closing));
   }
+}
+
+/** Emits once, when `isTrue` returns true. */
+function eventually(isTrue: () => boolean): Observable<unknown> {
+  return timer(0, CHECK_INTERVAL_MS).pipe(filter(isTrue), take(1));
 }

@@ -1,4 +1,5 @@
 import {
+  asyncScheduler,
   catchError,
   concat,
   concatMap,
@@ -12,7 +13,8 @@ import {
   throwError,
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/index.ts';
-import type { EventBuffer, EventBufferOptions } from '../buffer/event-buffer.ts';
+import { counted } from '../../operators/internal.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions } from '../buffer/event-buffer.ts';
 import {
   type AnalyticsConfig,
   type DiskBufferConfig,
@@ -26,6 +28,7 @@ import { memoryState } from '../state/state-store.ts';
 import { createContext, type SharedContext } from './context.ts';
 import type { PipelineCounters } from './counters.ts';
 import { Observers, type PipelineObserver, type StagePlace } from './observer.ts';
+import { elapsedText } from './retry-log.ts';
 import { RunLog } from './run-log.ts';
 
 interface PluginMemory {
@@ -213,8 +216,20 @@ export class RunScope {
       tap((buffer) => {
         this.#buffer = buffer;
         counters.buffer = buffer;
+        this.#tellKept(buffer.status);
         this.#beforeEnd.push(buffer.close());
       }),
+    );
+  }
+
+  #tellKept({ events, bytes, oldest }: BufferStatus): void {
+    if (events === 0) return;
+    const { pipeline, logger } = this.setup.shared;
+    const age = oldest === undefined ? undefined : elapsedText(asyncScheduler.now() - oldest);
+    const since = age === undefined ? '' : `, the oldest for ${age}`;
+    const waits = events === 1 ? 'has waited' : 'have waited';
+    logger.info(
+      `${pipeline}: ${counted(events, 'event')} (${counted(bytes, 'byte')}) ${waits} in the buffer on disk${since}; ${events === 1 ? 'it is' : 'they are'} delivered first`,
     );
   }
 

@@ -155,14 +155,12 @@ export class PipelineRunner {
 
   #giveUp(): void {
     const { setup, drainTimeout } = this.#options;
-    const { inFlight, volatile } = setup.counters;
-    const kept = inFlight - volatile;
-    const late = (events: number) =>
-      `${this.name}: ${counted(events, 'event')} ${events === 1 ? 'was' : 'were'} not delivered within ${drainTimeout / 1000} s of the stop`;
-    const { logger } = setup.shared;
-    if (kept > 0) logger.info(`${late(kept)}; the buffer keeps what it has for the next start`);
-    if (volatile > 0 || kept === 0)
-      logger.warn(`${late(volatile)} and ${volatile === 1 ? 'was' : 'were'} given up`);
+    // What else is in flight is in the buffer on disk.
+    const { volatile } = setup.counters;
+    const were = volatile === 1 ? 'was' : 'were';
+    setup.shared.logger.warn(
+      `${this.name}: ${counted(volatile, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
+    );
     this.#finish('stopped');
   }
 
@@ -178,6 +176,13 @@ export class PipelineRunner {
     else if (error !== undefined) {
       shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${failureReason(error)}`);
     } else shared.logger.info(`${this.name}: ${state}`);
+    const { events = 0, bytes = 0 } = counters.buffer?.status ?? {};
+    if (events > 0) {
+      const wait = events === 1 ? 'waits' : 'wait';
+      shared.logger.info(
+        `${this.name}: ${counted(events, 'event')} (${counted(bytes, 'byte')}) ${wait} in the buffer on disk, for the next start`,
+      );
+    }
     this.#enter(state, error === undefined ? { failures } : { failures, error });
     if (this.#stopped$ !== undefined) finish(this.#stopped$);
   }

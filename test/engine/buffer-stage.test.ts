@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, NEVER, Subject } from 'rxjs';
+import { concat, firstValueFrom, map, NEVER, of, Subject, take, timer } from 'rxjs';
 import { z } from 'zod';
 import type { Manager } from '../../src/engine/manager.ts';
 import { EventBatch, type Outcome } from '../../src/sdk/event-batch.ts';
@@ -108,13 +108,165 @@ describe('a buffer on disk', () => {
     await eventually(() => expect(before.outcomes).toEqual(['forwarded']));
     await eventually(() => before.attempts() > 0);
     await firstValueFrom(before.manager.stop());
-    expect(logger.lines.join('\n')).toContain('the buffer keeps what it has for the next start');
+    expect(logger.lines.at(-1)).toMatch(
+      /^info main: 2 events \(\d+ bytes\) wait in the buffer on disk, for the next start$/,
+    );
     expect(before.manager.stats().main?.given_up).toBe(0);
     const after = gateway();
     await after.start();
     await eventually(() => expect(after.delivered).toEqual([1, 2]));
+    expect(logger.lines).toContainEqual(
+      expect.stringMatching(
+        /^info main: 2 events \(\d+ bytes\) have waited in the buffer on disk, the oldest for \d s; they are delivered first$/,
+      ),
+    );
+    logger.lines.length = 0;
     await firstValueFrom(after.manager.stop());
+    expect(logger.lines.at(-1)).toBe('info main: stopped');
     expect(contents()).not.toContain('"n":1');
+  });
+
+  describe('at a stop, with a deadline that is far away', () => {
+    const options = { drainTimeout: 600 };
+    const failing = () => {
+      throw new Error('the sink is away');
+    };
+
+    it.each([
+      ['fails', { forward: { sink: failing } }],
+      [
+        'asks to be called later',
+        {
+          forward: {
+            sink: () => {
+              throw Object.assign(new Error('busy'), { retryAfter: 600 });
+            },
+          },
+        },
+      ],
+      ['never answers', { forward: { sink: () => NEVER } }],
+      ['never answers, beside one that works', { forward: { sink: () => NEVER, other: () => {} } }],
+      ['fails, beside one that never answers', { forward: { sink: failing, other: () => NEVER } }],
+      [
+        'fails, after a processor behind the buffer',
+        { forward: { sink: failing }, buffer: { masked: false } },
+      ],
+    ] as const)(
+      'leaves what is durable to the next run if a forwarder %s',
+      async (_name, plugins) => {
+        const { manager, start, emit, outcomes } = gateway({ options, ...(plugins as object) });
+        await start();
+        emit(1, 2, 3);
+        await eventually(() => expect(outcomes).toEqual(['forwarded']));
+        await firstValueFrom(manager.stop());
+        expect(manager.state('main')?.state).toBe('stopped');
+        expect(manager.stats().main).toMatchObject({ given_up: 0, in_flight: 0, dropped: {} });
+        expect(logger.lines.at(-1)).toMatch(/^info main: 3 events \(\d+ bytes\) wait in the buffer on disk/);
+      },
+      60_000,
+    );
+
+    it('lets a call end that is being made, and the next ones be made', async () => {
+      const calls = new Subject<void>();
+      const { manager, start, emit, outcomes } = gateway({
+        options,
+        forward: { sink: () => calls.pipe(take(1)) },
+      });
+      await start();
+      emit(1, 2, 3);
+      await eventually(() => expect(outcomes).toEqual(['forwarded']));
+      await eventually(() => calls.observed);
+      const stopped = firstValueFrom(manager.stop());
+      for (let call = 0; call < 3; call++) {
+        await eventually(() => calls.observed);
+        calls.next();
+      }
+      await stopped;
+      expect(manager.stats().main?.forwarded).toEqual({ sink: 3 });
+      expect(logger.lines.at(-1)).toBe('info main: stopped');
+    });
+
+    it('waits for what is not durable', async () => {
+      const slow = new Subject<void>();
+      const { manager, start, emit, outcomes } = gateway({
+        options,
+        process: {
+          slow: ({ event }) =>
+            slow.pipe(
+              take(1),
+              map(() => event),
+            ) as never,
+        },
+        forward: { sink: failing },
+      });
+      await start();
+      emit(1);
+      await eventually(() => slow.observed);
+      let isStopped = false;
+      manager.stop().subscribe(() => {
+        isStopped = true;
+      });
+      expect([isStopped, outcomes]).toEqual([false, []]);
+      expect(manager.health().main?.problems).toEqual(['is being stopped: 1 event in flight']);
+      slow.next();
+      await eventually(() => isStopped);
+      expect(outcomes).toEqual(['forwarded']);
+    });
+
+    it('gives up what is not durable when the deadline passes', async () => {
+      const { manager, start, emit } = gateway({
+        options: { drainTimeout: 0.1 },
+        process: { never: () => NEVER as never },
+      });
+      await start();
+      emit(1);
+      await firstValueFrom(manager.stop());
+      expect(manager.stats().main?.given_up).toBe(1);
+      expect(logger.lines).toContain(
+        'warn main: 1 event was not delivered within 0.1 s of the stop and was given up',
+      );
+    });
+  });
+
+  it('with `once`, says how many events it keeps if they cannot be delivered', async () => {
+    const { manager, start, emit, complete, sinkIsDown } = gateway({
+      options: { once: true, giveUpAfter: 0.1 },
+    });
+    sinkIsDown(true);
+    await start();
+    emit(1, 2, 3);
+    complete();
+    const [main] = await firstValueFrom(manager.finished$);
+    expect(main?.state).toBe('failed');
+    expect(logger.lines.at(-1)).toMatch(/^info main: 3 events \(\d+ bytes\) wait in the buffer on disk/);
+  });
+
+  it('is left by a run whose collector has failed, also while the sink is away', async () => {
+    let runs = 0;
+    const { manager, outcomes } = gateway({
+      collect: {
+        source: () => {
+          runs++;
+          return concat(
+            of(new EventBatch([collectedEvent({ n: runs })], (outcome) => outcomes.push(outcome))),
+            timer(50).pipe(
+              map(() => {
+                throw new Error('the collector failed');
+              }),
+            ),
+          ) as never;
+        },
+      },
+      forward: {
+        sink: () => {
+          throw new Error('the sink is away');
+        },
+      },
+      pipeline: { restart: true },
+    });
+    manager.start();
+    await eventually(() => runs > 1);
+    expect(outcomes[0]).toBe('forwarded');
   });
 
   it('holds what processors made of events, so that nothing unmasked reaches the disk', async () => {
