@@ -1,6 +1,7 @@
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
-import { connectionOptions } from '../tls/client-tls.ts';
+import { type ClientTls, connectionOptions } from '../tls/client-tls.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 export type Client = typeof import('@platformatic/kafka');
@@ -22,7 +23,7 @@ export async function loadClient(): Promise<Client> {
 }
 
 /**
- * Secrets are read for each client, so that a rotated one is used once the connection fails.
+ * Secrets are read for each connection, so that a rotated one is used once a connection fails.
  *
  * @param silence milliseconds, the same as those of {@link closeSilent}
  */
@@ -40,7 +41,26 @@ export function clientOptions({ brokers, sasl, tls }: ConnectionSettings, silenc
         password: () => sasl.password.read(),
       },
     }),
-    ...(tls && { tls: connectionOptions(tls) }),
+    ...(tls && { tls: tlsOptions(tls) }),
+  };
+}
+
+/**
+ * The client copies these for each connection, so that rotated certificates are used. While only one of two files is
+ * replaced, those from before are.
+ */
+function tlsOptions(tls: ClientTls): ConnectionOptions {
+  let secureContext = createSecureContext(connectionOptions(tls));
+  return {
+    rejectUnauthorized: tls.verify,
+    get secureContext() {
+      try {
+        secureContext = createSecureContext(connectionOptions(tls));
+      } catch {
+        // The server judges the ones from before, and its answer is logged.
+      }
+      return secureContext;
+    },
   };
 }
 

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
 import { byForm } from '../../faults/support/form.ts';
-import { FLAWLESS, kill, MASK, Trial } from '../../faults/support/trial.ts';
+import { kill, type Trial } from '../../faults/support/trial.ts';
 import type { CliProcess } from '../../support/cli.ts';
-import { type HttpSink, httpSink, status } from '../../support/http-sink.ts';
 import { freePort, skipWithout } from '../support/start-server.ts';
+import { Gateway, IN_FLIGHT } from './gateway.ts';
 import type { InputConnector } from './input-connector.ts';
 
 const LINES = byForm({ short: 10_000, long: 50_000 });
@@ -15,53 +15,23 @@ const CONNECTIONS = 1000;
 /** Lines of a request. */
 const BATCH = 50;
 const SENDERS = 8;
-/** `max_in_flight`. */
-const IN_FLIGHT = 1000;
 
 /** Senders that push to a collector as badly as they can, behind a buffer on disk: what was acknowledged arrives. */
 export function testInput(connector: InputConnector): void {
   skipWithout(...connector.needs)(`${connector.name}: nothing acknowledged is lost and nothing leaks`, () => {
-    const sinks: HttpSink[] = [];
+    const gateways: Gateway[] = [];
     const sockets = new Set<Socket>();
     afterEach(async () => {
       for (const socket of sockets) socket.destroy();
       sockets.clear();
-      await Promise.all(sinks.splice(0).map((sink) => sink.close()));
+      await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));
     });
 
-    /** A pipeline from the collector to a sink, which keeps what it gets where the oracle looks. */
     async function prepare() {
       const port = await freePort();
-      const sink = await httpSink();
-      sinks.push(sink);
-      const trial = new Trial(`
-collectors:
-  in: { ${connector.collector(port)} }
-processors:
-  ${MASK}
-forwarders:
-  out: { plugin: http, url: '${sink.url}' }
-  dead: { plugin: disk, path: dead, filename: dead.jsonl }
-pipelines:
-  main:
-    collect: in
-    process: mask
-    forward: out
-    buffer: { type: disk, path: buffer, max_bytes: 1GiB }
-    delivery: { dead_letter: dead }
-host_config: {}
-`);
-      const takes: HttpSink['answer'] = ({ body }, response) => {
-        trial.append('out/out.jsonl', body);
-        response.end();
-      };
-      sink.answer = takes;
-      const run = async () => {
-        const child = await trial.start('run', 'p.yaml', '--state-dir', 'state');
-        await child.shows('stderr', /listens on/);
-        return child;
-      };
-      return { port, sink, trial, run, takes };
+      const gateway = await Gateway.prepare(connector.name, connector.collector(port), /listens on/);
+      gateways.push(gateway);
+      return { port, gateway };
     }
 
     /** Sends lines again until they are acknowledged. Returns how often they were not. */
@@ -72,34 +42,8 @@ host_config: {}
       }
     }
 
-    function linesOf(trial: Trial, count = BATCH): string[] {
-      return Array.from({ length: count }, () => trial.oracle.line());
-    }
-
-    /**
-     * Waits until every line has arrived, ends the process, and expects at most `repeats` lines more. Without
-     * acknowledgements, at most `unacknowledged` lines are lost.
-     */
-    async function expectAll(
-      title: string,
-      trial: Trial,
-      child: CliProcess,
-      repeats: number,
-      unacknowledged = 0,
-    ): Promise<void> {
-      const mayLose = connector.acknowledges ? 0 : unacknowledged;
-      await trial.allDelivered(mayLose);
-      expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
-      const { seed, doubled, ...verdict } = trial.verdict({
-        others: [trial.path('buffer'), trial.path('state'), trial.path('dead')],
-      });
-      const { lost, leaks } = verdict;
-      process.stderr.write(
-        `${connector.name}, ${title}: ${trial.oracle.written} lines, ${lost} lost, ${doubled} repeated, ${leaks.length} leaked\n`,
-      );
-      expect({ ...verdict, lost: 0, doubled: 0 }).toEqual(FLAWLESS);
-      expect(lost).toBeLessThanOrEqual(mayLose);
-      expect(doubled).toBeLessThanOrEqual(repeats);
+    function linesOf({ oracle }: Trial, count = BATCH): string[] {
+      return Array.from({ length: count }, () => oracle.line());
     }
 
     /** Memory of a process in MiB. */
@@ -117,10 +61,11 @@ host_config: {}
     const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
     it(`is killed ${KILLS} times between receipt and delivery`, async () => {
-      const { port, sink, trial, run, takes } = await prepare();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
       // Nothing is delivered before the last life: everything depends on the buffer.
-      sink.answer = status(503);
-      let child = await run();
+      gateway.refuse();
+      let child = await gateway.run();
       let taken = 0;
       const sender = async () => {
         while (trial.oracle.written < LINES) {
@@ -134,26 +79,31 @@ host_config: {}
         await trial.until(() => taken >= least);
         await delay(trial.oracle.between(0, 10));
         await kill(child);
-        if (n === KILLS) sink.answer = takes;
-        child = await run();
+        if (n === KILLS) gateway.take();
+        child = await gateway.run();
       }
       await senders;
       const each = SENDERS * BATCH;
-      await expectAll(`killed ${KILLS} times`, trial, child, KILLS * each, KILLS * (each + IN_FLIGHT));
+      await gateway.expectAll(`killed ${KILLS} times`, child, {
+        repeats: KILLS * each,
+        lost: connector.acknowledges ? 0 : KILLS * (each + IN_FLIGHT),
+      });
     });
 
     it(`${CONNECTIONS} connections send at the same time`, async () => {
-      const { port, trial, run } = await prepare();
-      const child = await run();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
+      const child = await gateway.run();
       const batches = Array.from({ length: CONNECTIONS }, () => linesOf(trial, 5));
       const refused = await Promise.all(batches.map((lines) => sendUntilTaken(port, lines)));
       const total = refused.reduce((sum, count) => sum + count, 0);
-      await expectAll(`${CONNECTIONS} connections, ${total} refusals`, trial, child, total * 5);
+      await gateway.expectAll(`${CONNECTIONS} connections, ${total} refusals`, child, { repeats: total * 5 });
     });
 
     it('clients that send slowly, or nothing, keep nobody out, and are disconnected', async () => {
-      const { port, trial, run } = await prepare();
-      const child = await run();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
+      const child = await gateway.run();
       for (let n = 0; n < CONNECTIONS + 200; n++) open(port);
       const ends = Array.from({ length: 100 }, () => {
         const socket = open(port);
@@ -163,12 +113,13 @@ host_config: {}
       });
       for (let n = 0; n < 20; n++) await sendUntilTaken(port, linesOf(trial));
       if (connector.disconnectsSlow) await Promise.all(ends);
-      await expectAll('slow clients', trial, child, 0);
+      await gateway.expectAll('slow clients', child);
     });
 
     it('what is too large is refused in bounded memory', async () => {
-      const { port, trial, run } = await prepare();
-      const child = await run();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
+      const child = await gateway.run();
       await sendUntilTaken(port, linesOf(trial));
       const before = memoryOf(child);
       let most = before;
@@ -189,13 +140,14 @@ host_config: {}
         await end;
         await sendUntilTaken(port, linesOf(trial));
       }
-      await expectAll('oversized', trial, child, 0);
+      await gateway.expectAll('oversized', child);
       expect(most - before).toBeLessThan(200);
     });
 
     it('what is malformed is refused, and nobody else notices', async () => {
-      const { port, trial, run } = await prepare();
-      const child = await run();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
+      const child = await gateway.run();
       for (const bytes of Object.values(connector.malformed)) {
         const socket = open(port);
         const end = closed(socket);
@@ -203,19 +155,20 @@ host_config: {}
         await end;
         await sendUntilTaken(port, linesOf(trial));
       }
-      await expectAll('malformed', trial, child, 0);
+      await gateway.expectAll('malformed', child);
     });
 
     it('clients that leave before their answer, and send again', async () => {
-      const { port, trial, run } = await prepare();
-      const child = await run();
+      const { port, gateway } = await prepare();
+      const { trial } = gateway;
+      const child = await gateway.run();
       const rounds = 50;
       for (let n = 0; n < rounds; n++) {
         const lines = linesOf(trial);
         await connector.sendAndLeave(port, lines);
         await sendUntilTaken(port, lines);
       }
-      await expectAll('clients that leave', trial, child, rounds * BATCH);
+      await gateway.expectAll('clients that leave', child, { repeats: rounds * BATCH });
     });
   });
 }
