@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll } from '@jest/globals';
 import { Producer, stringSerializers } from '@platformatic/kafka';
 import { HostileTcp } from '../support/hostile-tcp.ts';
 import { type Kafka, startKafka } from '../support/kafka.ts';
@@ -11,11 +12,15 @@ interface BehindProxy {
   readonly proxy: HostileTcp;
 }
 
+let proxy: HostileTcp | undefined;
+afterAll(() => proxy?.stop());
+
 /** A broker that tells its clients to connect to the proxy in front of it. */
 async function startBehindProxy(): Promise<BehindProxy> {
   const port = await freePort();
   const kafka = await startKafka({ advertised: `127.0.0.1:${port}` });
-  return { kafka, proxy: await HostileTcp.before(Number(kafka.broker.split(':')[1]), { port }) };
+  proxy = await HostileTcp.before(Number(kafka.broker.split(':')[1]), { port });
+  return { kafka, proxy };
 }
 
 async function produce({ proxy }: BehindProxy, topic: string, values: readonly string[]): Promise<void> {
@@ -35,7 +40,7 @@ testPullInput<BehindProxy>({
   name: 'kafka',
   needs: ['kafka'],
   start: startBehindProxy,
-  ready: /joined|partition/,
+  ready: /running/,
   faults: ['its connections are reset', 'the broker is killed and starts again'],
   async source(server, topic) {
     await server.kafka.createTopic(topic, 3);

@@ -3,8 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { CertificateAuthority } from '../support/certificates.ts';
-import { serverFolder } from '../support/start-server.ts';
+import { startRsyslog } from '../support/rsyslog.ts';
+import { freePort, serverFolder } from '../support/start-server.ts';
 import { type InputConnector, STRAY_KEY } from './input-connector.ts';
+import { testPullInput } from './pull-scenarios.ts';
 import { testInput } from './scenarios.ts';
 
 const MIB = 'x'.repeat(1024 * 1024);
@@ -149,5 +151,33 @@ testInput({
       ...Array.from({ length: 200 }, (_, n) => frame(n + 2, 'syslog', `${HEAD} ${MIB}`)),
     ],
     'a head': () => Array.from({ length: 20 }, () => MIB),
+  },
+});
+
+/** rsyslog sends again what was not acknowledged. */
+testPullInput<undefined>({
+  name: 'syslog from rsyslog over RELP',
+  needs: ['rsyslogd'],
+  start: async () => undefined,
+  ready: /listens on/,
+  faults: [],
+  async source() {
+    const [port, input] = [await freePort(), await freePort()];
+    const action = `type="omrelp" target="127.0.0.1" port="${port}" template="RSYSLOG_SyslogProtocol23Format" action.resumeRetryCount="-1" action.resumeInterval="1"`;
+    const rsyslog = await startRsyslog({
+      config: `module(load="omrelp")
+ruleset(name="send") { action(${action}) }
+input(type="imptcp" address="127.0.0.1" port="${input}" ruleset="send")`,
+    });
+    return {
+      collector: `plugin: syslog, listen: 'relp://127.0.0.1:${port}'`,
+      async write(lines) {
+        const socket = openPlain(input);
+        socket.end(lines.map((line) => `${HEAD} ${line}\n`).join(''));
+        await once(socket.resume(), 'close');
+      },
+      faults: {},
+      close: () => rsyslog.stop(),
+    };
   },
 });
