@@ -41,7 +41,8 @@ export const kafka: Part = {
       [bare(broker, documents), millraceJob(broker, lines)].map((subject) => ({ direction, subject })),
     );
     const filled = await topic(broker);
-    await run(bare(broker, documents).write(filled, '')).ended;
+    const [code] = await run(bare(broker, documents).write(filled, '')).ended;
+    if (code !== 0) throw new Error(`the topic could not be filled: the client ended with the code ${code}`);
     const measured = await rounds(jobs, quick ? 3 : 5, async ({ direction, subject }, round) => {
       progress(`${subject.name}, ${direction}, round ${round + 1}`);
       return direction === 'write' ? written(broker, subject, lines) : readBack(subject, filled, documents);
@@ -120,7 +121,18 @@ function run({ command, args }: Command) {
   const tree = new ProcessTree(child.pid ?? 0);
   const sampling = setInterval(() => tree.sample(), 20);
   const ended = once(child, 'close').finally(() => clearInterval(sampling));
-  return { tree, ended, kill: () => child.kill('SIGKILL') };
+  /** Waits for what the process does. */
+  const until = async (isDone: () => unknown) => {
+    while (!(await isDone())) {
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      // It may have done it in the meantime.
+      if (hasEnded && !(await isDone())) {
+        throw new Error(`a process ended too early, with the code ${child.exitCode}: ${args.join(' ')}`);
+      }
+      await pause(2);
+    }
+  };
+  return { tree, ended, until, kill: () => child.kill('SIGKILL') };
 }
 
 async function topic(broker: string): Promise<string> {
@@ -140,10 +152,10 @@ function written(broker: string, subject: KafkaSubject, lines: number): Promise<
       return (offsets.get(name) ?? []).reduce((sum, offset) => sum + Number(offset), 0);
     };
     await stored();
-    const { tree, ended } = run(subject.write(name, folder));
-    while ((await stored()) === 0) await pause(2);
+    const { tree, ended, until } = run(subject.write(name, folder));
+    await until(async () => (await stored()) > 0);
     const start = performance.now();
-    while ((await stored()) < lines) await pause(2);
+    await until(async () => (await stored()) >= lines);
     const ms = performance.now() - start;
     await ended;
     await consumer.close();
@@ -155,11 +167,11 @@ function readBack(subject: KafkaSubject, name: string, documents: string): Promi
   return withFolder(async (folder) => {
     mkdirSync(folder, { recursive: true });
     const { size } = statSync(documents);
-    const { tree, ended, kill } = run(subject.read(name, folder));
+    const { tree, ended, until, kill } = run(subject.read(name, folder));
     const output = () => statSync(join(folder, 'out.jsonl'), { throwIfNoEntry: false })?.size ?? 0;
-    while (output() === 0) await pause(2);
+    await until(() => output() > 0);
     const start = performance.now();
-    while (output() < size) await pause(2);
+    await until(() => output() >= size);
     const ms = performance.now() - start;
     tree.sample();
     kill();
