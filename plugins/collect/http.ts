@@ -43,7 +43,7 @@ gateway:
   auth: { bearer: { env: GATEWAY_TOKEN } }
 `,
   schema,
-  shownSettings: { path: '', format: '' },
+  shownSettings: { listen: '', path: '', format: '' },
   traits: {
     usesState: false,
     waits: true,

@@ -67,7 +67,7 @@ orders:
   format: json
 `,
     schema,
-    shownSettings: { topics: '', group: '' },
+    shownSettings: { brokers: '', topics: '', group: '' },
     checkConfig: ({ config }) => insecureConnection(config as ConnectionSettings),
     traits: { usesState: false, waits: true, redelivers: true },
     testing: { redelivery: () => ({ afterFailure: () => undefined, afterSilence: 0 }) },

@@ -21,7 +21,7 @@ fleet:
   create: true
 `,
     schema: collectorSchema,
-    shownSettings: { stream: '', durable: '' },
+    shownSettings: { servers: '', stream: '', durable: '' },
     traits: { usesState: false, waits: true, redelivers: true },
     testing: {
       redelivery: ({ config }) => ({

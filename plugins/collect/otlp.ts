@@ -20,7 +20,7 @@ telemetry:
   listen: 127.0.0.1:4318
 `,
   schema,
-  shownSettings: {},
+  shownSettings: { listen: '' },
   traits: {
     usesState: false,
     waits: true,

@@ -30,7 +30,7 @@ fleet:
   listen: relp://127.0.0.1:2514
 `,
   schema: collectorSchema,
-  shownSettings: { max_connections: '' },
+  shownSettings: { listen: '', max_connections: '' },
   checkConfig: ({ config: { listen, tls } }) =>
     isLoopback(listen.host) || tls?.client_ca !== undefined
       ? []

@@ -24,7 +24,7 @@ const schema = ForwardConfigBase.extend({
   source: text('The source of all events (`ddsource`), which selects the pipeline of the integration.'),
   hostname: text('The host of all events.'),
   tags: z
-    .array(z.string().regex(/^[^,]+$/))
+    .array(z.string().regex(/^[^,]+$/, { message: 'a tag without commas, such as `env:prod`' }))
     .default([])
     .describe('Tags of all events (`ddtags`), such as `env:prod`.'),
   format: z
@@ -56,7 +56,7 @@ datadog:
   tags: [env:prod]
 `,
   schema,
-  shownSettings: { service: '', source: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: { url: '', service: '', source: '', compression: '', timeout: ' s', concurrency: '' },
   checkConfig: ({ config }) => sink.checkConfig({ config: config as Config }),
   forward: ({ ctx, event }) => sink.send(ctx, () => encode(ctx.config, [event])),
   forwardBatch: ({ ctx, events }) => sink.send(ctx, () => encode(ctx.config, events)),

@@ -79,7 +79,7 @@ search:
     basic: { username: agent, password: { file: /run/secrets/elasticsearch } }
 `,
   schema,
-  shownSettings: { index: '', data_stream: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: { url: '', index: '', data_stream: '', compression: '', timeout: ' s', concurrency: '' },
   traits: { deduplicates: true },
   checkConfig: ({ config }) => [
     ...wrongTargets(config as Config),

@@ -82,7 +82,15 @@ clickhouse:
     basic: { username: agent, password: { file: /run/secrets/clickhouse } }
 `,
   schema,
-  shownSettings: { method: '', format: '', payload: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: {
+    url: '',
+    method: '',
+    format: '',
+    payload: '',
+    compression: '',
+    timeout: ' s',
+    concurrency: '',
+  },
   checkConfig: ({ config }) => [
     ...bodyWithoutJson(config as Config),
     ...sink.checkConfig({ config: config as Config }),

@@ -66,7 +66,7 @@ log_store:
   key: source
 `,
     schema,
-    shownSettings: { topic: '', key: '' },
+    shownSettings: { brokers: '', topic: '', key: '' },
     traits: { deduplicates: true },
     checkConfig: ({ config }) => [...missingCodec(config as Config), ...insecureConnection(config as Config)],
     checkPipeline: ({ config, pipeline }) =>

@@ -62,7 +62,7 @@ loki:
   labels: { job: nginx, level: { field: level } }
 `,
   schema,
-  shownSettings: { labels: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: { url: '', labels: '', compression: '', timeout: ' s', concurrency: '' },
   checkConfig: ({ config }) => [
     ...withoutFixed(config as Config),
     ...tooManyEvents(config as Config),

@@ -119,7 +119,7 @@ fleet:
   create: true
 `,
     schema,
-    shownSettings: { subject: '', stream: '' },
+    shownSettings: { servers: '', subject: '', stream: '' },
     checkConfig,
     traits: { deduplicates: true },
     forward: ({ ctx, event, id, restOf }) => publisherOf(ctx).publish([event], id, restOf),

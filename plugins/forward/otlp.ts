@@ -58,7 +58,7 @@ collector:
   resource: { service.name: web, deployment.environment: prod }
 `,
   schema,
-  shownSettings: { encoding: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: { url: '', encoding: '', compression: '', timeout: ' s', concurrency: '' },
   checkConfig: ({ config }) => sink.checkConfig({ config: config as Config }),
   forward: ({ ctx, event }) => send(ctx, [event]),
   forwardBatch: ({ ctx, events }) => send(ctx, events),

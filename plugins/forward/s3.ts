@@ -97,7 +97,15 @@ archive:
   secret_access_key: { env: AWS_SECRET_ACCESS_KEY }
 `,
   schema,
-  shownSettings: { bucket: '', prefix: '', payload: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: {
+    endpoint: '',
+    bucket: '',
+    prefix: '',
+    payload: '',
+    compression: '',
+    timeout: ' s',
+    concurrency: '',
+  },
   traits: { deduplicates: true },
   checkConfig: ({ config }) => [
     ...wrongRegion(config as Config),

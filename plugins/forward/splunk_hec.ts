@@ -98,7 +98,15 @@ splunk:
   sourcetype: access_combined
 `,
   schema,
-  shownSettings: { index: '', sourcetype: '', format: '', compression: '', timeout: ' s', concurrency: '' },
+  shownSettings: {
+    url: '',
+    index: '',
+    sourcetype: '',
+    format: '',
+    compression: '',
+    timeout: ' s',
+    concurrency: '',
+  },
   checkConfig: ({ config }) => sink.checkConfig({ config: config as Config }),
   forward: ({ ctx, event }) => sink.send(ctx, () => encodeEvents(ctx.config, [event])),
   forwardBatch: ({ ctx, events }) => sink.send(ctx, () => encodeEvents(ctx.config, events)),

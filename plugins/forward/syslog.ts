@@ -21,7 +21,7 @@ archive:
   url: relp://127.0.0.1:2514
 `,
   schema: forwarderSchema,
-  shownSettings: { framing: '', timeout: ' s', concurrency: '' },
+  shownSettings: { url: '', framing: '', timeout: ' s', concurrency: '' },
   checkConfig: ({ config }) =>
     config.tls?.verify === false
       ? [{ path: ['tls', 'verify'], severity: 'warning', message: UNVERIFIED }]

@@ -173,8 +173,9 @@ class HttpIntake {
       // The client has left before its request was complete.
       if (!(error instanceof Refusal) && request.destroyed) return;
       const refusal = error instanceof Refusal ? error : this.#failure(error);
-      this.#refusals.add(refusal);
-      this.#send(withRefusalHeaders(answerTo(refusal), refusal, this.#ctx.config.auth), response);
+      const answer = withRefusalHeaders(answerTo(refusal), refusal, this.#ctx.config.auth);
+      this.#refusals.add(refusal, answer.status);
+      this.#send(answer, response);
     } finally {
       lease.giveBack();
     }

@@ -19,7 +19,8 @@ export class RefusalLog {
     });
   }
 
-  add({ status, message }: Refusal): void {
+  /** @param status of the answer, which in some protocols is another one than that of the refusal. */
+  add({ message }: Refusal, status: number): void {
     this.#refused.inc(1, { status: String(status) });
     const count = (this.#counts.get(status) ?? 0) + 1;
     this.#counts.set(status, count);

@@ -4,9 +4,9 @@ import { CollectConfigBase, type PluginConfig, path } from '../../src/sdk/index.
 const PRIORITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'] as const;
 
 const name = () =>
-  z.string().regex(/^[^-\0][^\0]*$/, { error: 'the name of a unit, such as nginx or nginx.service' });
+  z.string().regex(/^[^-\0][^\0]*$/, { error: 'a name of a unit, such as nginx or nginx.service' });
 const field = () =>
-  z.string().regex(/^[A-Z0-9_]{1,64}$/, { error: 'the name of a field, such as PRIORITY or _SYSTEMD_UNIT' });
+  z.string().regex(/^[A-Z0-9_]{1,64}$/, { error: 'a name of a field, such as PRIORITY or _SYSTEMD_UNIT' });
 
 export const JournalConfig = CollectConfigBase.extend({
   units: z

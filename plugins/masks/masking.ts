@@ -105,8 +105,8 @@ class ContextMask<C> {
 }
 
 const TOO_LONG =
-  `a value is too long for the expression of a rule; expected at most ${MAX_LINE_BYTES / 1024 ** 2} MiB, which is the ` +
-  'default of `max_line_bytes`: with it, a collector cuts longer lines before they are masked';
+  `a value is too long for the expression of a rule; expected at most ${MAX_LINE_BYTES / 1024 ** 2} MiB, so ` +
+  'let its sender split or shorten it; collectors that read lines, such as `file`, cut longer ones at `max_line_bytes`, which is that by default';
 
 /** A value could not be masked in the time that was left. */
 class TookTooLong extends PluginError {}

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { builtinPlugins, kindsOf, loadPlugin, pluginNames } from '../config/registry.ts';
+import { suggestPlugin } from '../config/suggest-plugin.ts';
 import { jsonSchemaOf } from '../sdk/checks/apply-schema.ts';
 import { formatNumber, nameListing } from '../sdk/checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
@@ -65,7 +66,7 @@ async function knownPlugin(kind: PluginKind, name: string): Promise<Plugin> {
     throw new UsageError(`\`${name}\` is a ${other} plugin: millrace plugins ${other} ${name}`);
   }
   const names = pluginNames(kind);
-  const near = nearest(name, names);
+  const near = suggestPlugin(kind, name);
   const hint = near === undefined ? `There are ${nameListing(names)}.` : `Did you mean \`${near}\`?`;
   throw new UsageError(`there is not a ${kind} plugin called \`${name}\`. ${hint}`);
 }

@@ -3,7 +3,6 @@ import { nameListing } from '../sdk/checks/describe.ts';
 import { isMapping } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { importModule, isModulePath, loadFailure, moduleFile, rememberModule } from '../sdk/import-module.ts';
-import { nearest } from '../sdk/nearest.ts';
 import {
   type ConfigProblem,
   contractProblem,
@@ -16,6 +15,7 @@ import { ownDependencies } from '../version.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
+import { suggestPlugin } from './suggest-plugin.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */
 type FoundPlugin = Plugin | Pick<ConfigProblem, 'message' | 'suggestion'>;
@@ -67,11 +67,13 @@ async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise
 function unknownPlugin(kind: PluginKind, name: string): Pick<ConfigProblem, 'message' | 'suggestion'> {
   const shown = `\`${truncate(name)}\``;
   const others = kindsOf(name);
-  if (others.length > 0)
-    return { message: `${shown} is a ${others.join(' and ')} plugin; expected a ${kind} plugin` };
-  const known = pluginNames(kind);
-  const message = `unknown ${kind} plugin ${shown}; there are ${nameListing(known)}`;
-  return { message, suggestion: nearest(name, known) };
+  const suggestion = suggestPlugin(kind, name);
+  if (others.length > 0) {
+    const message = `${shown} is a ${others.join(' and ')} plugin; expected a ${kind} plugin`;
+    return { message, suggestion };
+  }
+  const message = `unknown ${kind} plugin ${shown}; there are ${nameListing(pluginNames(kind))}`;
+  return { message, suggestion };
 }
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */

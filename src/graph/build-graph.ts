@@ -241,12 +241,23 @@ function shownValues(value: unknown, unit: string): string[] {
   if (value === undefined || value === null || value === false || value === MAX_COUNT) return [];
   if (typeof value === 'number') return [`${formatNumber(value)}${unit}`];
   if (typeof value === 'boolean') return ['true'];
-  if (typeof value === 'string') return [visibleText(value)];
-  if (Array.isArray(value)) return firstOf(value.map(String));
+  if (typeof value === 'string') return [visibleText(withoutPath(value))];
+  if (Array.isArray(value)) return firstOf(value.map((item) => withoutPath(String(item))));
   if (!isMapping(value)) return [];
+  const { scheme, host, port } = value;
+  if (typeof host === 'string' && typeof port === 'number') {
+    const before = typeof scheme === 'string' ? `${scheme}://` : '';
+    return [visibleText(`${before}${host.includes(':') ? `[${host}]` : host}:${port}`)];
+  }
   const { minimum, maximum } = value;
   const isRange = unit !== '' && minimum !== undefined && maximum !== undefined;
   return isRange ? [visibleText(`${minimum} – ${maximum}${unit}`)] : firstOf(Object.keys(value));
+}
+
+/** Scheme, host and port of a URL: the path of a webhook is its token, and a user name may come with a password. */
+function withoutPath(value: string): string {
+  const [, scheme, authority = ''] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)/i.exec(value) ?? [];
+  return scheme === undefined ? value : scheme + authority.slice(authority.lastIndexOf('@') + 1);
 }
 
 function firstOf(values: readonly string[]): string[] {

@@ -34,7 +34,7 @@ interface PluginBase {
   readonly example?: string;
   /**
    * The settings that graphs and drawings of tests show, each with the unit of its number, or an empty string. None of
-   * them may hold a secret. Default: numbers and switches whose names do not suggest one.
+   * them may hold a secret, except that of a URL, only the scheme, the host and the port are shown. Default: numbers and switches whose names do not suggest one.
    */
   readonly shownSettings?: Readonly<Record<string, string>>;
 }

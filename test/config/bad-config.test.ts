@@ -148,6 +148,26 @@ describe('an entry', () => {
     ],
     [
       'collectors',
+      '{plugin: http, path: ▸logs}',
+      'collectors.x.path: found the string "logs"; expected a path that starts with `/`',
+    ],
+    [
+      'forwarders',
+      "{plugin: datadog, url: 'https://x/', api_key: {env: HOME}, tags: [▸'a,b']}",
+      'forwarders.x.tags[0]: found the string "a,b"; expected a tag without commas, such as `env:prod`',
+    ],
+    [
+      'forwarders',
+      '{plugin: ▸file}',
+      'forwarders.x.plugin: `file` is a collect plugin; expected a forward plugin; did you mean `disk`?',
+    ],
+    [
+      'collectors',
+      '{plugin: ▸splunk_hec}',
+      'collectors.x.plugin: `splunk_hec` is a forward plugin; expected a collect plugin; did you mean `http`?',
+    ],
+    [
+      'collectors',
       '{plugin: ▸fil}',
       'collectors.x.plugin: unknown collect plugin `fil`; there are `beacons`, `file`, `stdin`, `test`, `host_exec`, `exec`, `journald`, `kafka`, `nats`, `http`, `syslog`, `otlp`, and no package of that name in <dir> or above it; did you mean `file`?',
     ],
@@ -158,6 +178,25 @@ describe('an entry', () => {
     ],
   ])('%s: %s', async (section, entry, message) => {
     expect(await refusedEntry(section, entry)).toBe(message);
+  });
+
+  it.each([
+    ['opensearch', 'elasticsearch'],
+    ['OpenSearch', 'elasticsearch'],
+    ['splunk', 'splunk_hec'],
+    ['hec', 'splunk_hec'],
+    ['webhook', 'http'],
+    ['vector', 'http'],
+    ['aws-s3', 's3'],
+    ['redpanda', 'kafka'],
+    ['opentelemetry', 'otlp'],
+    ['relp', 'syslog'],
+    ['blackhole', 'noop'],
+    ['elasticserch', 'elasticsearch'],
+  ])('that names %s as its plugin, for which there is %s', async (name, meant) => {
+    const message = await refusedEntry('forwarders', `{plugin: ▸${name}}`);
+    expect(message).toContain(`unknown forward plugin \`${name}\``);
+    expect(message).toMatch(RegExp(`; did you mean \`${meant}\`\\?$`));
   });
 
   it('with a path that begins with ~, which nobody would expand', async () => {

@@ -6,7 +6,7 @@ import { entrySettings } from '../../src/graph/build-graph.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
 import { withReferences } from '../../src/sdk/checks/shown-values.ts';
 import { defineForwarder } from '../../src/sdk/define-plugin.ts';
-import type { CollectPlugin } from '../../src/sdk/plugin.ts';
+import type { CollectPlugin, PluginKind } from '../../src/sdk/plugin.ts';
 import { graphOf, named, SHARED } from './graphs.ts';
 
 const edgesOf = ({ edges }: PipelineGraph, pipeline: string) =>
@@ -125,6 +125,35 @@ describe('values of environment variables', () => {
     ]);
     expect(settings('web')).toContainEqual({ key: 'max_in_flight', values: ['${SIZE}'] });
   });
+
+  it.each<[PluginKind, string, Readonly<Record<string, unknown>>, string, readonly string[]]>([
+    [
+      'forward',
+      'http',
+      { url: 'https://hooks.example.com/T0/s3cret?t=s3cret' },
+      'url',
+      ['https://hooks.example.com'],
+    ],
+    ['forward', 'loki', { url: 'http://127.0.0.1:3100' }, 'url', ['http://127.0.0.1:3100']],
+    ['forward', 'elasticsearch', { url: 'https://${HOST}:9200/s3cret' }, 'url', ['https://${HOST}:9200']],
+    ['forward', 'otlp', { url: '${URL}' }, 'url', ['${URL}']],
+    ['forward', 's3', { endpoint: 'http://[::1]:9000/s3cret' }, 'endpoint', ['http://[::1]:9000']],
+    ['forward', 'syslog', { url: { scheme: 'relp', host: 'logs', port: 2514 } }, 'url', ['relp://logs:2514']],
+    ['forward', 'kafka', { brokers: ['a:9092', 'b:9092'] }, 'brokers', ['a:9092', 'b:9092']],
+    ['forward', 'nats', { servers: ['nats://user:s3cret@a:4222'] }, 'servers', ['nats://a:4222']],
+    ['collect', 'http', { listen: { host: '127.0.0.1', port: 8088 } }, 'listen', ['127.0.0.1:8088']],
+    ['collect', 'otlp', { listen: { host: '::1', port: 4318 } }, 'listen', ['[::1]:4318']],
+    ['collect', 'syslog', { listen: { scheme: 'udp', host: '::', port: 514 } }, 'listen', ['udp://[::]:514']],
+    ['collect', 'http', { listen: '${LISTEN}' }, 'listen', ['${LISTEN}']],
+  ])(
+    'shows where a %s plugin %s connects to or listens, without what may be secret',
+    (kind, name, values, key, shown) => {
+      const setting = entrySettings(findPlugin(kind, name) as CollectPlugin, values).find(
+        (each) => each.key === key,
+      );
+      expect(setting?.values).toEqual(shown);
+    },
+  );
 
   it('are found at any depth, and nothing else is changed', () => {
     const actual = { a: [1, { b: 'value' }], c: '${NOT_ONE}', d: true };

@@ -276,7 +276,9 @@ function wantedBy(issue: Issue, value: unknown): string | undefined {
           )
         : undefined;
     case 'invalid_format':
-      return issue.format === 'regex' ? `a string that matches ${issue.pattern}` : `a valid ${issue.format}`;
+      if (issue.format !== 'regex') return `a valid ${issue.format}`;
+      if (issue.message.includes(String(issue.pattern))) return `a string that matches ${issue.pattern}`;
+      return namesWhatIsWanted(issue.message) ? issue.message : undefined;
     case 'custom':
       return namesWhatIsWanted(issue.message) ? issue.message : undefined;
     default:

@@ -121,6 +121,15 @@ describe('http: Splunk HEC', () => {
     }
   });
 
+  it('is busy or refuses a token with the status that the log has too', async () => {
+    const busy = await start({ room: 0 });
+    await busy.post('{"event":"a"}', AUTH, '/services/collector');
+    expect(busy.logs.join('\n')).toMatch(/refused a request with 503: .*\(requests with 503 so far: 1\)/);
+    const wrong = await start();
+    await wrong.post('{"event":"a"}', { ...AUTH, authorization: 'Splunk wrong' }, '/services/collector');
+    expect(wrong.logs.join('\n')).toContain('refused a request with 403: invalid credentials');
+  });
+
   it('takes what fails for good, and refuses for ever what is larger than the buffer', async () => {
     const headers = { ...AUTH, 'x-splunk-request-channel': 'c1' };
     const post = async (outcome: 'failed' | 'too_large') => {
