@@ -52,7 +52,7 @@ export const gateway: Part = {
   name: 'gateway',
   title: 'gateway: inputs from a client to a file, and outputs from a file to a server',
   async run({ quick, progress }) {
-    const lines = quick ? 100_000 : 1_000_000;
+    const lines = quick ? 300_000 : 1_000_000;
     const measured = await rounds(JOBS, quick ? 1 : 3, (job, round) => {
       progress(`${job.name}, ${count(lines)} events, round ${round + 1}`);
       return job.run(lines);

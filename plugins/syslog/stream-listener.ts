@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { fromEvent, interval, Observable, timer } from 'rxjs';
+import { fromEvent, interval, Observable } from 'rxjs';
 import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
 import { type ListenAddress, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../lines/batch-demand.ts';
@@ -9,7 +9,8 @@ import { Connections } from '../listen/connections.ts';
 import { listenOn } from '../listen/listening.ts';
 import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
 import type { CollectorConfig } from './collector-settings.ts';
-import { PlainSession, RelpSession, type Session } from './session.ts';
+import { addressOf, closeSoon, SenderConnection } from './sender-connection.ts';
+import { PlainSession, type ReadMessages, RelpSession } from './session.ts';
 
 /** Messages of one sender. */
 export interface Received {
@@ -35,33 +36,11 @@ export interface ListenerReports {
 type Context = PipelineRunContext<CollectorConfig>;
 
 const SECOND = 1000;
-/** For a message that has started to be complete. */
-const MESSAGE_MS = 60 * SECOND;
-/** For the last acknowledgements to be sent. */
-const CLOSING_MS = SECOND;
 const KEEP_ALIVE_MS = 60 * SECOND;
 /** A sender over plain TCP loses a message when its connection is closed, so that one which sends now and then keeps it. */
 const QUIET_MS = 60 * SECOND;
 /** Bytes of incomplete messages in memory, over all connections. */
 const MOST_MEMORY = 64 * 1024 * 1024;
-
-interface Connection {
-  readonly socket: Socket;
-  readonly source: string;
-  readonly session: Session;
-  /** Bytes of the session that count to the total. */
-  memory: number;
-  /** It may have messages that are not taken. */
-  isWaiting: boolean;
-  hasEnded: boolean;
-  /** When bytes came last, and when the message started that is not complete. */
-  activeAt: number;
-  startedAt: number | undefined;
-  /** Messages that are emitted and not acknowledged, in batches. */
-  unacknowledged: number;
-  /** Set while there is something left to read or to acknowledge. */
-  endUse: (() => void) | undefined;
-}
 
 /**
  * Listens for connections and emits the messages that come over them. While there is no room, it does not read, so that the
@@ -97,12 +76,13 @@ class StreamListener {
   readonly #server: Server;
   readonly #pump: Pump;
   readonly #clock = steadyClock();
-  readonly #connections = new Set<Connection>();
+  /** With the bytes of each that count to the total. */
+  readonly #connections = new Map<SenderConnection, number>();
   /** Those whose TLS handshake is not over, too. */
   readonly #open: Connections;
   /** Those that have sent something new, and those that wait for room. */
-  readonly #fresh = new Fifo<Connection>();
-  readonly #waiting = new Fifo<Connection>();
+  readonly #fresh = new Fifo<SenderConnection>();
+  readonly #waiting = new Fifo<SenderConnection>();
   readonly #timers;
   #memory = 0;
   /** There is no more to wait for, so each bit of room counts. */
@@ -131,7 +111,7 @@ class StreamListener {
       this.#server = server;
     }
     this.#open = new Connections({ most: max_connections, quietMs: QUIET_MS }, (socket, why) =>
-      reports.closed(addressOf(socket.remoteAddress), why),
+      reports.closed(addressOf(socket), why),
     );
     this.#server.prependListener('connection', (socket) => this.#open.add(socket));
     this.#timers = this.#demand.room$.subscribe(() => this.#pump.run());
@@ -141,7 +121,7 @@ class StreamListener {
     this.#server.on('tlsClientError', (error: Error, socket: Socket) => {
       // Without it, the connection was closed for a limit.
       if (!this.#open.has(socket)) return;
-      this.#reports.closed(addressOf(socket.remoteAddress), `the TLS handshake failed: ${safeReason(error)}`);
+      this.#reports.closed(addressOf(socket), `the TLS handshake failed: ${safeReason(error)}`);
     });
     listenOn(this.#server, this.#ctx.config.listen, {
       onListening: (address) => this.#reports.listening(address),
@@ -162,23 +142,23 @@ class StreamListener {
     this.#timers.unsubscribe();
     this.#server.close();
     const { ended, config, stats } = this.#ctx;
-    for (const { session } of this.#connections) stats.lost(session.unread);
+    for (const { unread } of this.#connections.keys()) stats.lost(unread);
     if (config.listen.scheme !== 'relp') this.#destroyAll();
     else if (ended.aborted) this.#destroyAll();
     else {
-      for (const { socket } of this.#connections) socket.pause();
+      for (const { socket } of this.#connections.keys()) socket.pause();
       ended.addEventListener('abort', () => this.#destroyAll(), { once: true });
     }
   }
 
   #destroyAll(): void {
-    for (const { socket } of this.#connections) closeSoon(socket);
+    for (const { socket } of this.#connections.keys()) closeSoon(socket);
   }
 
   #connect(socket: Socket): void {
     if (socket.destroyed) return;
     const { config } = this.#ctx;
-    const source = addressOf(socket.remoteAddress);
+    const source = addressOf(socket);
     const reports = { tooLong: () => this.#reports.tooLong(source) };
     const send = (frames: string) => {
       if (socket.writable) socket.write(frames);
@@ -187,12 +167,9 @@ class StreamListener {
       config.listen.scheme === 'relp'
         ? new RelpSession(config.max_message_bytes, reports, send, () => closeSoon(socket))
         : new PlainSession(config.max_message_bytes, reports);
-    const activeAt = this.#clock();
-    const connection: Connection = {
-      ...{ socket, source, session, memory: 0, isWaiting: false, hasEnded: false },
-      ...{ activeAt, startedAt: undefined, unacknowledged: 0, endUse: undefined },
-    };
-    this.#connections.add(connection);
+    const use = () => this.#open.use(socket);
+    const connection = new SenderConnection({ socket, source, session, clock: this.#clock, use });
+    this.#connections.set(connection, 0);
     this.#reports.connections(this.#connections.size);
     const read = () => {
       if (!connection.isWaiting) this.#fresh.push(connection);
@@ -204,21 +181,19 @@ class StreamListener {
       .on('data', (chunk: Buffer) => {
         if (this.#isStopped) return;
         this.#ctx.stats.bytes(chunk.length);
-        connection.activeAt = this.#clock();
-        connection.endUse ??= this.#open.use(socket);
-        session.push(chunk);
+        connection.push(chunk);
         this.#measure(connection);
         read();
       })
       .on('end', () => {
-        connection.hasEnded = true;
+        connection.end();
         read();
       })
       // A connection that is reset is closed as well.
       .on('error', () => {})
       .on('close', () => {
+        this.#memory -= this.#connections.get(connection) ?? 0;
         this.#connections.delete(connection);
-        this.#memory -= connection.memory;
         this.#reports.connections(this.#connections.size);
       });
   }
@@ -229,65 +204,46 @@ class StreamListener {
     const { room } = this.#isLast ? this.#ctx.demand : this.#demand;
     const connection = this.#fresh.shift() ?? (room > 0 ? this.#waiting.shift() : undefined);
     if (connection === undefined) return false;
-    const { session, socket } = connection;
     // Without room, commands of RELP are answered all the same.
     const most = Math.min(Math.max(room, 0), BATCH_LINES);
-    const read = session.take(most);
-    if (read.messages.length > 0) this.#emitMessages(connection, read);
-    if (read.messages.length === most && session.malformed === undefined) {
+    if (connection.take(most, (read) => this.#emitMessages(connection, read))) {
       this.#waiting.push(connection);
       return true;
     }
-    connection.isWaiting = false;
-    if (connection.hasEnded && session.malformed === undefined) {
-      const last = session.end(() => closeSoon(socket));
-      if (last.messages.length > 0) this.#emitMessages(connection, last);
-    } else if (socket.isPaused()) socket.resume();
-    if (session.malformed !== undefined) this.#close(connection, session.malformed);
+    const { malformed } = connection;
+    if (malformed !== undefined) this.#close(connection, malformed);
     this.#measure(connection);
-    const isInside = session.isInsideMessage;
-    if (!isInside) connection.startedAt = undefined;
-    else if (read.messages.length > 0 || connection.startedAt === undefined)
-      connection.startedAt = this.#clock();
-    this.#endUse(connection);
     return true;
   }
 
-  #emitMessages(connection: Connection, { messages, acknowledge }: Omit<Received, 'source'>): void {
+  #emitMessages({ source }: SenderConnection, { messages, acknowledge }: ReadMessages): void {
     this.#demand.emitted(messages.length);
-    connection.unacknowledged++;
     this.#emit({
       messages,
-      source: connection.source,
+      source,
       acknowledge: () => {
         acknowledge?.();
         this.#demand.acknowledged(messages.length);
-        connection.unacknowledged--;
-        this.#endUse(connection);
       },
     });
   }
 
-  /** Without anything left to read or to acknowledge, a connection may make room for another one. */
-  #endUse(connection: Connection): void {
-    const { isWaiting, unacknowledged, endUse } = connection;
-    if (endUse === undefined || isWaiting || unacknowledged > 0) return;
-    endUse();
-    connection.endUse = undefined;
-  }
-
   /** Counts what the connection holds. If all hold too much, that which holds most is closed. */
-  #measure(connection: Connection): void {
-    const { memory } = connection.session;
-    this.#memory += memory - connection.memory;
-    connection.memory = memory;
+  #measure(connection: SenderConnection): void {
+    const counted = this.#connections.get(connection);
+    // It is closed.
+    if (counted === undefined) return;
+    const { memory } = connection;
+    this.#memory += memory - counted;
+    this.#connections.set(connection, memory);
     if (this.#memory <= MOST_MEMORY) return;
-    let largest = connection;
-    for (const other of this.#connections) if (other.memory > largest.memory) largest = other;
+    const [[largest]] = [...this.#connections].toSorted(([, a], [, b]) => b - a) as [
+      [SenderConnection, number],
+    ];
     this.#close(largest, 'incomplete messages take more than 64 MiB, and its own is the longest');
   }
 
-  #close(connection: Connection, why: string): void {
+  #close(connection: SenderConnection, why: string): void {
     if (connection.socket.destroyed) return;
     this.#reports.closed(connection.source, why);
     connection.socket.destroy();
@@ -295,26 +251,10 @@ class StreamListener {
 
   #closeSlow(): void {
     this.#open.closeUnused();
-    const now = this.#clock();
     const idleMs = (this.#ctx.config.idle_timeout ?? Number.POSITIVE_INFINITY) * SECOND;
-    for (const connection of this.#connections) {
-      const { isWaiting, startedAt = now, activeAt } = connection;
-      if (isWaiting) {
-        // It is not read, so its sender cannot do anything.
-        connection.activeAt = now;
-        if (connection.startedAt !== undefined) connection.startedAt = now;
-      } else if (now - startedAt >= MESSAGE_MS) {
-        this.#close(connection, `a message was not complete after ${MESSAGE_MS / SECOND} s`);
-      } else if (now - activeAt >= idleMs) this.#close(connection, 'it was idle for `idle_timeout`');
+    for (const connection of this.#connections.keys()) {
+      const why = connection.delay(idleMs);
+      if (why !== undefined) this.#close(connection, why);
     }
   }
 }
-
-/** Sends what is left to send, for a moment, and closes the connection. */
-function closeSoon(socket: Socket): void {
-  const deadline = timer(CLOSING_MS).subscribe(() => socket.destroy());
-  socket.once('close', () => deadline.unsubscribe()).destroySoon();
-}
-
-/** IPv4 addresses as such, also of a server that listens to both. */
-const addressOf = (address = 'unknown') => address.replace(/^::ffff:(?=\d+\.)/, '');
