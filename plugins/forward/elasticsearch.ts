@@ -14,7 +14,7 @@ import {
 import { CelExpression } from '../expressions/cel.ts';
 import { expression } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, failedItems, jsonOf, type PartialFailure } from '../http/answer.ts';
-import { type CallIds, callIds, positionIn } from '../http/call-ids.ts';
+import { type CallIds, callIds, eventIdAt, positionIn } from '../http/call-ids.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
@@ -95,15 +95,15 @@ search:
           },
         ]
       : [],
-  forward: ({ ctx, event, id, restOf }) => send(ctx, [event], callIds(id, restOf)),
-  forwardBatch: ({ ctx, events, id, restOf }) => send(ctx, events, callIds(id, restOf)),
+  forward: ({ ctx, event, id, restOf, eventIds }) => send(ctx, [event], callIds(id, restOf, eventIds)),
+  forwardBatch: ({ ctx, events, id, restOf, eventIds }) => send(ctx, events, callIds(id, restOf, eventIds)),
   forwardJsonLines({ ctx }) {
     const { index, data_stream, id: ids } = ctx.config;
     const target = data_stream ?? index;
     if (typeof target !== 'string' || typeof ids !== 'string') return undefined;
-    return (lines, id, restOf) =>
+    return (lines, id, restOf, eventIds) =>
       sink.send(ctx, () => {
-        const writeHead = headWriter(target, ids === 'none' ? undefined : callIds(id, restOf));
+        const writeHead = headWriter(target, ids === 'none' ? undefined : callIds(id, restOf, eventIds));
         const { bytes, count } = flatLines(lines, '@timestamp', writeHead);
         return new LineDocuments(bytes, count, { linesEach: 2 });
       });
@@ -134,12 +134,14 @@ function headWriter(target: string, ids: CallIds | undefined): Parameters<typeof
     const line = Buffer.from(`${action()}\n`);
     return (writer) => writer.copy(line);
   }
-  const all = action(`${ids.call}-`);
+  const { events } = ids;
+  const all = action(events === undefined ? `${ids.call}-` : '');
   const before = Buffer.from(all.slice(0, -'"}}'.length));
   const after = Buffer.from('"}}\n');
   return (writer, position) => {
     writer.copy(before);
-    writer.number(positionIn(ids, position));
+    if (events === undefined) writer.number(positionIn(ids, position));
+    else writer.text(events(position));
     writer.copy(after);
   };
 }
@@ -149,11 +151,7 @@ function send(ctx: Context, events: readonly CollectedEvent[], ids: CallIds) {
   const documentsOf = (items: readonly string[]) =>
     new LineDocuments(Buffer.from(items.join('')), items.length, { linesEach: 2 });
   return sink.send(ctx, () =>
-    encodedCall(
-      events,
-      (event, position) => write(event, `${ids.call}-${positionIn(ids, position)}`),
-      documentsOf,
-    ),
+    encodedCall(events, (event, position) => write(event, eventIdAt(ids, position)), documentsOf),
   );
 }
 

@@ -4,6 +4,7 @@ import { type Demand, pullFrom } from '../../operators/index.ts';
 import { countLines } from '../../operators/internal.ts';
 import { makeFolder, perFileSystem, syncFolder, writeError } from '../../operators/internal-files.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
 import { FolderLock } from '../state/folder-lock.ts';
@@ -100,9 +101,9 @@ class DiskBuffer implements EventBuffer {
     return pullFrom(this.#log.read(), demand).pipe(map((record) => this.#batchOf(record)));
   }
 
-  #batchOf({ documents, events, path, start, end }: LogRecord): EventBatch {
+  #batchOf({ documents, events, path, start, id, end }: LogRecord): EventBatch {
     const origin = { path, startOffset: start, endOffset: end.offset };
-    return new EventBatch(new BufferedEvents(documents, events), () => this.#log.release(end), origin);
+    return new EventBatch(new BufferedEvents(documents, events, id), () => this.#log.release(end), origin);
   }
 
   end(): void {
@@ -126,9 +127,56 @@ class DiskBuffer implements EventBuffer {
   }
 }
 
-/** Events whose checksum shows that they are those that the engine wrote. */
+/** Events of a record. Its checksum shows that they are those that the engine wrote. */
 class BufferedEvents extends WrittenEvents {
+  readonly #record: string;
+  /** Where in the record an event is. */
+  readonly #placeOf: (position: number) => number;
+
+  constructor(
+    documents: Buffer,
+    size: number,
+    record: string,
+    placeOf = (position: number) => position,
+    events?: readonly CollectedEvent[],
+  ) {
+    super(documents, size, events);
+    this.#record = record;
+    this.#placeOf = placeOf;
+  }
+
   override get areEvents(): boolean {
     return true;
+  }
+
+  idAt(position: number): string {
+    return `${this.#record}-${this.#placeOf(position)}`;
+  }
+
+  override slice(start: number, end: number): WrittenEvents {
+    const events = this.created?.slice(start, end);
+    return this.#part(super.slice(start, end), (position) => start + position, events);
+  }
+
+  override select(keep: (position: number) => boolean): WrittenEvents {
+    const kept: number[] = [];
+    const selected = super.select((position) => {
+      const isKept = keep(position);
+      if (isKept) kept.push(position);
+      return isKept;
+    });
+    if (kept.length === this.size) return this;
+    const { created } = this;
+    const events = created && kept.map((position) => created[position] as CollectedEvent);
+    return this.#part(selected, (position) => kept[position] as number, events);
+  }
+
+  #part(
+    part: WrittenEvents,
+    positionOf: (position: number) => number,
+    events?: readonly CollectedEvent[],
+  ): WrittenEvents {
+    const placeOf = (position: number) => this.#placeOf(positionOf(position));
+    return new BufferedEvents(part.toJsonLines(), part.size, this.#record, placeOf, events);
   }
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { asyncScheduler, firstValueFrom, type Observable, Subject } from 'rxjs';
 import { counted } from '../../operators/internal.ts';
-import { writeError } from '../../operators/internal-files.ts';
+import { fileSystem, writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { BACKOFF, PluginError } from '../sdk/errors.ts';
 import type { BufferStatus, EventBufferOptions, Reservation } from './event-buffer.ts';
@@ -24,6 +26,8 @@ export interface LogRecord {
   /** The file that it is in. */
   readonly path: string;
   readonly start: number;
+  /** A name for it that no other record has, of this or of another log. It is the same after a crash. */
+  readonly id: string;
   /** Where the next record starts. */
   readonly end: LogPosition;
 }
@@ -33,6 +37,7 @@ const RETRY_AFTER = 1000;
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Room comes back one segment at a time, so that a small log has several too. */
 const MIN_SEGMENTS = 8;
+const LOG_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
  * An append-only log of events in a folder, in segments. `write` resolves when the disk has the events, `read` gives them
@@ -41,6 +46,7 @@ const MIN_SEGMENTS = 8;
  */
 export class DiskLog {
   readonly #options: EventBufferOptions;
+  readonly #id: string;
   readonly #segmentBytes: number;
   /** Oldest first. The writer's is the last. */
   #segments: Segment[];
@@ -64,6 +70,7 @@ export class DiskLog {
 
   private constructor(options: EventBufferOptions, segments: Segment[], released: ReleasedPosition) {
     this.#options = options;
+    this.#id = logId(options.folder);
     this.#segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(options.maxBytes / MIN_SEGMENTS));
     this.#segments = segments;
     this.#released = released;
@@ -302,6 +309,12 @@ export class DiskLog {
     return this.#reader;
   }
 
+  /** Also with the time: if the newest segments are lost, their numbers come again. */
+  #idOf({ number }: Segment, start: number, writtenAt: number): string {
+    const time = new Date(writtenAt).toISOString().replaceAll(/[-:]/g, '');
+    return `${time}-${this.#id}-${number}-${start}`;
+  }
+
   async #readFrom(segment: Segment): Promise<LogRecord | undefined> {
     const reader = await this.#readerOf(segment);
     const start = reader.offset;
@@ -315,7 +328,8 @@ export class DiskLog {
     segment.oldest = undefined;
     if (found?.documents !== undefined) {
       this.#unreleased.push({ end, events, writtenAt: found.writtenAt });
-      return { documents: found.documents, events, path: segment.path, start, end };
+      const id = this.#idOf(segment, start, found.writtenAt);
+      return { documents: found.documents, events, path: segment.path, start, id, end };
     }
     this.#options.logger.error(`${segment.path}: ${counted(events, 'event')} ${damageAt(end.offset)}`);
     this.#options.onDropped(events);
@@ -325,6 +339,18 @@ export class DiskLog {
     if (this.#unreleased.length === 0) this.#releaseTo(end);
     return undefined;
   }
+}
+
+/** The start of the names of all records in a folder: the same for ever, and different in each. */
+function logId(folder: string): string {
+  const path = join(folder, 'id');
+  const known = fileSystem.existsSync(path) ? fileSystem.readFileSync(path, 'latin1') : '';
+  if (LOG_ID.test(known)) return known;
+  const id = randomUUID();
+  // A crash may have torn it.
+  fileSystem.rmSync(path, { force: true });
+  fileSystem.writeFileSync(path, id, { mode: 0o600 });
+  return id;
 }
 
 interface ReadRecord {

@@ -1,4 +1,5 @@
 import type { CollectedEvent } from '../sdk/events.ts';
+import type { EventIds } from '../sdk/forward-call.ts';
 import { EventRows, type Rows } from '../sdk/rows.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -33,6 +34,26 @@ export class Batches {
   /** See {@link Rows.prefersJson}: whether the first row does. */
   get prefersJson(): boolean {
     return this.list[0]?.rows.prefersJson === true;
+  }
+
+  /** Undefined unless all of them come from a buffer on disk. */
+  get eventIds(): EventIds | undefined {
+    const { list } = this;
+    if (!list.every(({ rows }) => rows.idAt !== undefined)) return undefined;
+    // They are asked for in order.
+    let index = 0;
+    let first = 0;
+    return (position) => {
+      if (position < first) {
+        index = 0;
+        first = 0;
+      }
+      for (let { size } = rowsAt(list, index); position >= first + size; { size } = rowsAt(list, index)) {
+        first += size;
+        index++;
+      }
+      return rowsAt(list, index).idAt?.(position - first) as string;
+    };
   }
 
   /** The events of all batches, one after the other: in `memory` if they fit, otherwise elsewhere. */
@@ -82,3 +103,5 @@ export class Batches {
     for (const { rows, delivery } of this.list) for (const event of rows.events) yield [event, delivery];
   }
 }
+
+const rowsAt = (list: readonly Batch[], index: number): Rows => (list[index] as Batch).rows;

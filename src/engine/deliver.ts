@@ -1,8 +1,7 @@
 import type { CollectedEvent } from '../sdk/events.ts';
 import { startCall } from './attempts.ts';
-import { Batches, batchOf } from './batches.ts';
+import { type Batches, batchOf } from './batches.ts';
 import { type Deliveries, DONE, deliverGroup, deliverGroups, type ForwarderStage } from './deliver-group.ts';
-import type { Delivery } from './delivery.ts';
 
 /**
  * Delivers events by one call if the forwarder can take several. If `isEachAlone`, there is a call for each event: with a
@@ -25,12 +24,13 @@ function deliverEach(batches: Batches, stage: ForwarderStage): Deliveries {
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as CollectedEvent;
       const id = nextId();
-      const started = startCall(() => forward(event, id), policy);
+      const eventIds = rows.idAt && (() => rows.idAt?.(i) as string);
+      const started = startCall(() => forward(event, id, undefined, eventIds), policy);
       if (started !== 'succeeded') {
         calls.tellSucceeded(succeeded, batches, startedAt);
-        const pending = deliverGroup(oneOf(event, delivery), stage, { id, started });
-        const later = [...batches.each()].slice(succeeded + 1);
-        const rest = later.map((one) => () => deliverGroup(oneOf(...one), stage));
+        const pending = deliverGroup(oneOf(batches, succeeded), stage, { id, started });
+        const later = Array.from({ length: batches.size - succeeded - 1 }, (_, n) => succeeded + 1 + n);
+        const rest = later.map((position) => () => deliverGroup(oneOf(batches, position), stage));
         return deliverGroups([() => pending, ...rest], stage);
       }
       acknowledgement.delivered(batchOf([event], delivery));
@@ -41,4 +41,4 @@ function deliverEach(batches: Batches, stage: ForwarderStage): Deliveries {
   return DONE;
 }
 
-const oneOf = (event: CollectedEvent, delivery: Delivery) => new Batches([batchOf([event], delivery)]);
+const oneOf = (batches: Batches, position: number) => batches.slice(position, position + 1);

@@ -145,9 +145,10 @@ export function functionsOf(
   who: string,
 ): ForwarderFunctions {
   return {
-    forward: (event, id, restOf) => plugin.forward({ ctx, event, id, restOf }),
+    forward: (event, id, restOf, eventIds) => plugin.forward({ ctx, event, id, restOf, eventIds }),
     forwardBatch:
-      plugin.forwardBatch && ((events, id, restOf) => plugin.forwardBatch?.({ ctx, events, id, restOf })),
+      plugin.forwardBatch &&
+      ((events, id, restOf, eventIds) => plugin.forwardBatch?.({ ctx, events, id, restOf, eventIds })),
     forwardJsonLines: jsonLinesOf(plugin, ctx, who),
   };
 }

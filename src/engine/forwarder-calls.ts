@@ -1,19 +1,29 @@
 import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { PartlyFailedCall } from '../sdk/plugin.ts';
+import type { EventIds, PartlyFailedCall } from '../sdk/forward-call.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { Clock } from './clock.ts';
 import { type CallEnded, type CallPart, type Observers, type StagePlace, TravelForms } from './observer.ts';
 
 /** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
 export interface ForwarderFunctions {
-  readonly forward: (event: CollectedEvent, id: string, restOf?: PartlyFailedCall) => unknown;
+  readonly forward: (
+    event: CollectedEvent,
+    id: string,
+    restOf?: PartlyFailedCall,
+    eventIds?: EventIds,
+  ) => unknown;
   readonly forwardBatch:
-    | ((events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall) => unknown)
+    | ((
+        events: readonly CollectedEvent[],
+        id: string,
+        restOf?: PartlyFailedCall,
+        eventIds?: EventIds,
+      ) => unknown)
     | undefined;
   /** Takes events as JSON, in place of `forwardBatch`. */
   readonly forwardJsonLines:
-    | ((documents: Buffer, id: string, restOf?: PartlyFailedCall) => unknown)
+    | ((documents: Buffer, id: string, restOf?: PartlyFailedCall, eventIds?: EventIds) => unknown)
     | undefined;
 }
 
@@ -104,14 +114,15 @@ export class ForwarderCall {
     const { forms } = this.#of;
     if (isSingle) {
       forms.tell('events');
-      return forward(batches.events[0] as CollectedEvent, id, restOf);
+      return forward(batches.events[0] as CollectedEvent, id, restOf, batches.eventIds);
     }
     forms.tell(forwardJsonLines === undefined ? 'batch' : 'bytes');
     // Without both, every call has one event.
     if (forwardJsonLines === undefined)
-      return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf);
-    if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id, restOf);
-    return forwardJsonLines(this.#toJsonLines(), id, restOf);
+      return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf, batches.eventIds);
+    const isSmall = batches.size < FEWEST_IN_BLOCK;
+    const documents = isSmall ? batches.toJsonLines(NO_MEMORY) : this.#toJsonLines();
+    return forwardJsonLines(documents, id, restOf, batches.eventIds);
   }
 
   /** In memory that is given back when the call has succeeded, or if its events have no JSON form: then it got none. */

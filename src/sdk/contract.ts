@@ -8,7 +8,7 @@ import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import type { ExactOutput, ExactOutputEvents } from './exact-output.ts';
-import type { CallId, PartlyFailedCall } from './forward-call.ts';
+import type { CallId, EventIds, PartlyFailedCall } from './forward-call.ts';
 import type { LineEnvelope } from './line-events.ts';
 import type { LineJoining } from './line-joining.ts';
 import type { LineMapping } from './line-mapping.ts';
@@ -80,12 +80,16 @@ export interface ProcessPlugin extends PluginBase {
 }
 
 export interface ForwardPlugin extends PluginBase {
-  /** Delivers an event. `restOf` is set if it is what is left of a call that failed in part. */
+  /**
+   * Delivers an event. `restOf` is set if it is what is left of a call that failed in part, and `eventIds` if it comes from a
+   * buffer on disk.
+   */
   forward(args: {
     ctx: PipelineRunContext<never>;
     event: CollectedEvent;
     id: CallId;
     restOf?: PartlyFailedCall | undefined;
+    eventIds?: EventIds | undefined;
   }): Returned<unknown>;
   /**
    * Takes several events at once, up to 1,024 of those that are waiting, or as the fields of `batching`
@@ -96,6 +100,7 @@ export interface ForwardPlugin extends PluginBase {
     events: readonly CollectedEvent[];
     id: CallId;
     restOf?: PartlyFailedCall | undefined;
+    eventIds?: EventIds | undefined;
   }): Returned<unknown>;
   readonly traits?: ForwardTraits;
   /**
@@ -106,7 +111,9 @@ export interface ForwardPlugin extends PluginBase {
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;
-  }): ((documents: Buffer, id: CallId, restOf?: PartlyFailedCall) => Returned<unknown>) | undefined;
+  }):
+    | ((documents: Buffer, id: CallId, restOf?: PartlyFailedCall, eventIds?: EventIds) => Returned<unknown>)
+    | undefined;
   /**
    * Takes the place of `forward` in a pipeline with `exactly_once`, which is told ahead of each write
    * and when a file was removed.

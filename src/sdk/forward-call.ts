@@ -21,3 +21,10 @@ export interface PartlyFailedCall {
   /** The positions in `events` of those that are left, in their order. */
   readonly left: readonly number[];
 }
+
+/**
+ * The name of each event of a call, by its position, where events come from a buffer on disk: it is that of the place in the
+ * buffer, so that it is the same after a crash, whatever call the event is in then. A sink that stores nothing twice under one
+ * name stores each event once. The form is that of a {@link CallId}, with the time at which the event was buffered.
+ */
+export type EventIds = (position: number) => string;

@@ -57,7 +57,7 @@ export {
   type HostEvent,
 } from './events.ts';
 export type { ExactOutput, ExactOutputEvents, OutputMark } from './exact-output.ts';
-export type { CallId, PartlyFailedCall } from './forward-call.ts';
+export type { CallId, EventIds, PartlyFailedCall } from './forward-call.ts';
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export type { LineJoining } from './line-joining.ts';
 export type { LineMapping, LinesTest, ManyLines } from './line-mapping.ts';

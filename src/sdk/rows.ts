@@ -33,6 +33,8 @@ export interface Rows {
   slice(start: number, end: number): Rows;
   /** These rows in the form that costs least to measure and to cut into small pieces. */
   written(): Rows;
+  /** The name of an event, if it comes from a buffer on disk: see `EventIds`. */
+  idAt?(position: number): string;
   /** The bytes of one event as a line of JSON; 0 if it cannot be written, which the forwarder reports. */
   bytesAt(position: number): number;
   /**

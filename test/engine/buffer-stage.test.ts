@@ -228,6 +228,78 @@ describe('a buffer on disk', () => {
     });
   });
 
+  it.each([
+    ['one by one', undefined, 'forward'],
+    ['one by one, after the first has failed', 1, 'forward'],
+    ['in batches', undefined, 'forwardBatch'],
+    ['in small batches', 3, 'forwardBatch'],
+    ['as JSON Lines', undefined, 'forwardJsonLines'],
+  ] as const)(
+    'gives each event the same name in each attempt, and after a restart: %s',
+    async (_name, events, how) => {
+      const names = new Map<unknown, string>();
+      const again: string[] = [];
+      let isDown = true;
+      let calls = 0;
+      const deliver = (numbers: readonly unknown[], eventIds: ((position: number) => string) | undefined) => {
+        for (const [position, n] of numbers.entries()) {
+          const name = eventIds?.(position) ?? 'none';
+          if (names.has(n)) again.push(names.get(n) === name ? 'the same' : 'another');
+          names.set(n, name);
+        }
+        calls++;
+        if (isDown) throw new Error('the sink is away');
+      };
+      type Call = {
+        event: CollectedEvent;
+        events: readonly CollectedEvent[];
+        eventIds?: (position: number) => string;
+      };
+      const sink = {
+        get_config_schema: () => anyConfig,
+        forward: ({ event, eventIds }: Call) => deliver([event.data.n], eventIds),
+        ...(how === 'forwardBatch' && {
+          forwardBatch: (call: Call) =>
+            deliver(
+              call.events.map(({ data }) => data.n),
+              call.eventIds,
+            ),
+        }),
+        ...(how === 'forwardJsonLines' && {
+          forwardJsonLines:
+            () => (documents: Buffer, _id: string, _rest: unknown, eventIds?: Call['eventIds']) =>
+              deliver(
+                documents
+                  .toString()
+                  .trim()
+                  .split('\n')
+                  .map((line) => JSON.parse(line).data.n),
+                eventIds,
+              ),
+        }),
+      } as never;
+      const start = async () => {
+        const pipeline = events === undefined ? {} : { delivery: { attempts: 1000 } };
+        const run = gateway({ forward: { sink }, pipeline, options: { drainTimeout: 600 } });
+        await run.start();
+        return run;
+      };
+      const before = await start();
+      before.emit(...Array.from({ length: 10 }, (_, n) => n));
+      before.emit(...Array.from({ length: 7 }, (_, n) => 10 + n));
+      await eventually(() => calls > 1, 20_000);
+      await firstValueFrom(before.manager.stop());
+      isDown = false;
+      const after = await start();
+      await eventually(() => expect(after.manager.stats().main?.forwarded).toEqual({ sink: 17 }));
+      expect(new Set(again)).toEqual(new Set(['the same']));
+      expect(new Set(names.values()).size).toBe(17);
+      expect(
+        [...names.values()].every((name) => /^\d{8}T\d{6}\.\d{3}Z(?:-[\da-f]+){5}-1-\d+-\d+$/.test(name)),
+      ).toBe(true);
+    },
+  );
+
   it('with `once`, says how many events it keeps if they cannot be delivered', async () => {
     const { manager, start, emit, complete, sinkIsDown } = gateway({
       options: { once: true, giveUpAfter: 0.1 },

@@ -122,6 +122,39 @@ describe('elasticsearch: requests', () => {
     expect(ids).toEqual([['first-1', 'first-4'], ['first-1', 'first-4'], ['first-4']]);
   });
 
+  it('have their own ids if they come from a buffer on disk, in whatever call, and not where ids are configured', async () => {
+    const sink = await sinkOf(stored);
+    const eventIds = (position: number) => `buffer-${7 + position}`;
+    const restOf = { id: 'first', events: events(5), left: [1, 4] };
+    const idsWith = async (config: object) => {
+      const ctx = contextOf({ url: sink.url, index: 'logs', ...config });
+      sink.requests.length = 0;
+      await done(elasticsearch.forwardBatch?.({ ctx, events: events(2), id: 'call', restOf, eventIds }));
+      await done(elasticsearch.forward({ ctx, event: event(1), id: 'call', eventIds }));
+      const write = elasticsearch.forwardJsonLines?.({ ctx });
+      if (write !== undefined) {
+        const lines = Buffer.from(
+          events(2)
+            .map((one) => `${JSON.stringify(one)}\n`)
+            .join(''),
+        );
+        await done(write(lines, 'call', undefined, eventIds));
+      }
+      return sink.requests.map((request) => itemsOf(request).map(([{ create }]) => create._id));
+    };
+    const both = ['buffer-7', 'buffer-8'];
+    expect(await idsWith({})).toEqual([both, ['buffer-7'], both]);
+    expect(await idsWith({ index: { cel: '"logs"' } })).toEqual([both, ['buffer-7']]);
+    expect((await idsWith({ id: 'none' })).flat()).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect((await idsWith({ id: { cel: 'data.line' } })).flat()).not.toContain('buffer-7');
+  });
+
   it('keep their ids and pairs of lines when the server finds them too large', async () => {
     const sink = await sinkOf((request, response, incoming) => {
       if (itemsOf(request).length > 2) status(413)(request, response, incoming);
