@@ -1,14 +1,15 @@
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { type CallId, type FailedEvent, type PipelineRunContext, PluginError } from '../../src/sdk/index.ts';
 import { KafkaError } from './client.ts';
 import type { EventRecords } from './outgoing-records.ts';
 import { type Draft, type PublisherSettings, RecordBatches } from './record-batches.ts';
 import type { OpenWriter, RecordWriter } from './record-writer.ts';
+import { SharedAttempts } from './shared-attempts.ts';
 
 /** The broker does not know the producer any more, or has another idea of what it has written. */
 const LOST = /SEQUENCE|PRODUCER/;
-/** Outcomes that are kept for attempts that may not come, because the engine has given the call up. */
-const MOST_OUTCOMES = 1000;
+/** Calls that failed and are kept, for each call that is made at a time. */
+const KEPT_CALLS = 3;
 
 /** What is left of a call. Another attempt sends the same batches by the same producer, so that none is stored twice. */
 interface Call {
@@ -23,9 +24,8 @@ export class Publisher {
   readonly #open: OpenWriter;
   readonly #batches: RecordBatches;
   readonly #idle: RecordWriter[] = [];
-  /** Attempts of which the engine does not know the outcome, because it has not come or nobody waited any more. */
-  readonly #attempts = new Map<CallId, Promise<void>>();
-  /** Calls that failed. */
+  readonly #attempts = new SharedAttempts();
+  /** Calls that failed, those that were tried last at the end. */
   readonly #unfinished = new Map<CallId, Call>();
 
   constructor(ctx: PipelineRunContext<PublisherSettings>, open: OpenWriter) {
@@ -39,26 +39,9 @@ export class Publisher {
     ctx.ended.addEventListener('abort', close, { once: true });
   }
 
-  /**
-   * Completes when all records are stored. Errors if one is not; `failedEvents` names those that are to blame. An attempt
-   * that the engine did not wait for goes on, and gives its outcome to the next one for the same events.
-   */
+  /** Completes when all records are stored. Errors if one is not; `failedEvents` names those that are to blame. */
   publish(id: CallId, recordsOf: () => EventRecords): Observable<never> {
-    return new Observable((subscriber) => {
-      const attempt = this.#attempts.get(id) ?? this.#attempt(id, recordsOf);
-      this.#attempts.set(id, attempt);
-      const [oldest] = this.#attempts.keys();
-      if (oldest !== undefined && this.#attempts.size > MOST_OUTCOMES) this.#attempts.delete(oldest);
-      const tell = (outcome: () => void) => {
-        if (subscriber.closed) return;
-        this.#attempts.delete(id);
-        outcome();
-      };
-      attempt.then(
-        () => tell(() => subscriber.complete()),
-        (error) => tell(() => subscriber.error(error)),
-      );
-    });
+    return this.#attempts.join(id, () => this.#attempt(id, recordsOf));
   }
 
   async #attempt(id: CallId, recordsOf: () => EventRecords): Promise<void> {
@@ -81,8 +64,8 @@ export class Publisher {
 
   async #begin({ records, failed }: EventRecords): Promise<Call> {
     const [stale] = this.#unfinished.keys();
-    if (stale !== undefined && this.#unfinished.size >= this.#ctx.config.concurrency) {
-      // The engine has given that call up, or divided it. What the broker has of it is not known, nor how to go on.
+    if (stale !== undefined && this.#unfinished.size >= KEPT_CALLS * this.#ctx.config.concurrency) {
+      // The engine has given that call up, or divided it. It does not say so, and others may still be tried.
       this.#unfinished.get(stale)?.writer.close();
       this.#unfinished.delete(stale);
     }

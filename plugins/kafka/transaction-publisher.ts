@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Observable } from 'rxjs';
 import {
   type CallId,
   type PartlyFailedCall,
@@ -8,6 +9,7 @@ import {
 import type { EventRecords } from './outgoing-records.ts';
 import { throwFailed } from './publisher.ts';
 import { type Draft, type PublisherSettings, RecordBatches } from './record-batches.ts';
+import { SharedAttempts } from './shared-attempts.ts';
 import { type NamedCall, StoredCalls } from './stored-calls.ts';
 import type { OpenTransactionWriter, TransactionNote, TransactionWriter } from './transaction-writer.ts';
 
@@ -35,7 +37,10 @@ export class TransactionPublisher {
   #note: TransactionNote;
   /** What the transaction notes of which no answer has come; undefined as long as it is one of the last run. */
   #unanswered: string | undefined;
-  /** The last call, if all of it is stored. When the next one is made, the engine has noted that. */
+  readonly #attempts = new SharedAttempts();
+  /** The last call, if all of it is stored. */
+  #stored: NamedCall | undefined;
+  /** The same, if the engine knows. When the next call is made, it has noted that. */
   #complete: NamedCall | undefined;
   /** Resolves when the last call is over. */
   #over: Promise<unknown> = Promise.resolve();
@@ -48,13 +53,25 @@ export class TransactionPublisher {
     ctx.ended.addEventListener('abort', () => this.#writer?.close(), { once: true });
   }
 
-  /** Resolves when all records are stored. Rejects if one is not; `failedEvents` names those that are to blame. */
-  publish(id: CallId, recordsOf: () => EventRecords, restOf: PartlyFailedCall | undefined): Promise<void> {
-    // Now: the memory of the events may be used again while the call waits.
-    const records = recordsOf();
-    const stored = this.#over.then(() => this.#publish(id, restOf, records));
-    this.#over = stored.catch(() => {});
-    return stored;
+  /** Completes when all records are stored. Errors if one is not; `failedEvents` names those that are to blame. */
+  publish(
+    id: CallId,
+    recordsOf: () => EventRecords,
+    restOf: PartlyFailedCall | undefined,
+  ): Observable<never> {
+    const start = (isWanted: () => boolean) => {
+      // Now: the memory of the events may be used again while the call waits.
+      const records = recordsOf();
+      const stored = this.#over.then(() => {
+        if (!isWanted()) throw new PluginError('the call was given up before its turn');
+        return this.#publish(id, restOf, records);
+      });
+      this.#over = stored.catch(() => {});
+      return stored;
+    };
+    return this.#attempts.join(id, start, () => {
+      this.#complete = this.#stored;
+    });
   }
 
   async #publish(
@@ -82,7 +99,7 @@ export class TransactionPublisher {
         const stored = sent.map(({ index }) => index).filter((index) => !refused.has(index));
         await this.#commit(writer, before.with(call, stored.map(positionOf)));
       }
-      this.#complete = StoredCalls.parse(this.#note.text).isComplete(call) ? call : undefined;
+      this.#stored = StoredCalls.parse(this.#note.text).isComplete(call) ? call : undefined;
       throwFailed(failures);
     } catch (error) {
       // After a call that failed in part, the transaction is over.

@@ -33,7 +33,8 @@ export interface TransactionWriter extends RecordWriter {
 /** Opens a writer. Those of the same id that were opened before can commit nothing any more. */
 export type OpenTransactionWriter = (settings: WriterSettings, id: string) => Promise<TransactionWriter>;
 
-/** Milliseconds for a transaction at most (transaction.max.timeout.ms). */
+/** Milliseconds for a transaction: that of other clients, unless requests may take longer, and what a broker allows at most. */
+const TRANSACTION_TIMEOUT = 60_000;
 const LONGEST_TRANSACTION = 900_000;
 /** A broker says so until the transaction before is written down, which takes some milliseconds, or until it is ready. */
 const PASSES = /^(?:CONCURRENT_TRANSACTIONS|UNSTABLE_OFFSET_COMMIT|NOT_COORDINATOR|COORDINATOR_.*)$/;
@@ -78,8 +79,8 @@ class ClientTransactionWriter implements TransactionWriter {
     this.#producer = new client.Producer<Buffer, Buffer>({
       ...clientOptions(settings, timeout),
       ...{ idempotent: true, transactionalId: id, compression: settings.compression },
-      // It is the time for the whole transaction too.
-      timeout: Math.min(timeout, LONGEST_TRANSACTION),
+      // It is the time for a transaction. A request ends sooner, with its connection.
+      timeout: Math.min(Math.max(timeout, TRANSACTION_TIMEOUT), LONGEST_TRANSACTION),
       // The engine tries again as well. With less than 2, the client would try without end.
       retries: 2,
       retryDelay: (_client, operation) => (operation === 'addPartitionsToTransaction' ? EARLY_WAIT : 250),
@@ -93,10 +94,10 @@ class ClientTransactionWriter implements TransactionWriter {
 
   async open(): Promise<void> {
     // With these, the broker ends what another producer of the id has begun.
-    const anew = { producerId: BigInt(FIRST), producerEpoch: FIRST };
+    const newProducer = { producerId: BigInt(FIRST), producerEpoch: FIRST };
     this.#transaction = await whenReady(() => {
       void this.#producer.transaction?.cancel();
-      return this.#producer.beginTransaction(anew);
+      return this.#producer.beginTransaction(newProducer);
     });
     const topics = await whenReady(() => this.#committedOffsets());
     for (const { committedOffset, metadata } of topics.flatMap(({ partitions }) => partitions)) {

@@ -13,7 +13,7 @@ interface PlannedCall {
   readonly id: string;
   /** Its events that are not acknowledged: those of each batch of the collector, which are acknowledged together. */
   parts: readonly CallPart[];
-  /** It is not to be made again. A later run knows that too. */
+  /** It was delivered. The state has that before the next call is made. */
   isDelivered: boolean;
   /** Whether it was made in this run. */
   isMade: boolean;

@@ -71,7 +71,7 @@ skipWithout('kafka')('`exactly_once` to Kafka', () => {
 
   describe.each([
     ['at once', 0],
-    ['after its transaction has timed out', 6000],
+    ['after its transaction has timed out', byForm({ short: 5000, long: 70_000 })],
   ])('stores each line once when the broker is killed and starts again %s', (_, outage) => {
     it('with the same process', async () => {
       const { trial, stored, verdict } = await trialWith('timeout: 3');

@@ -40,7 +40,7 @@ export class FakeKafka {
   /** By transactional id: what was committed last, and the producer that may commit. */
   readonly transactions = new Map<string, { note: TransactionNote; producer: number }>();
   /** Called with each commit; throws what the broker answers, or that there is no answer. `commit` does it. */
-  onCommit: (commit: () => void) => void = (commit) => commit();
+  onCommit: (commit: () => void) => void | Promise<void> = (commit) => commit();
   /** The records of each partition. */
   readonly log = new Map<string, IncomingRecord[]>();
   readonly committed = new Map<string, bigint>();
@@ -114,7 +114,7 @@ export class FakeKafka {
       commit: async (committed) => {
         if (this.transactions.get(id)?.producer !== producer)
           throw new KafkaError('refused', 'INVALID_PRODUCER_EPOCH');
-        this.onCommit(() => {
+        await this.onCommit(() => {
           this.transactions.set(id, { note: committed, producer });
           for (const batch of uncommitted ?? []) this.#store(batch);
           uncommitted = undefined;

@@ -8,6 +8,7 @@ import { type CollectedEvent, collectedEvent } from '../../../src/sdk/events.ts'
 import type { PartlyFailedCall } from '../../../src/sdk/forward-call.ts';
 import { memoryState } from '../../../src/state/state-store.ts';
 import { testContext } from '../../support/context.ts';
+import { eventually } from '../../support/eventually.ts';
 import { FakeKafka } from '../../support/fake-kafka.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -163,6 +164,54 @@ describe('a call of a pipeline with `exactly_once`', () => {
     await Promise.all([send(numbered(0, 2), 'a'), send(numbered(0, 2), 'a'), send(numbered(2, 4), 'b')]);
     expect(numbers(kafka)).toEqual([0, 1, 2, 3]);
     expect(kafka.producers).toBe(1);
+  });
+
+  /** A broker that is silent until `answer` is called. */
+  function silent(kafka: FakeKafka) {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    kafka.onCommit = async (commit) => {
+      await answered;
+      commit();
+    };
+    return answer;
+  }
+
+  it('is tried once at a time, and not at all if the engine has given it up before its turn', async () => {
+    const { kafka, forwarder } = trial();
+    const { plugin, ctx, send } = forwarder();
+    const answer = silent(kafka);
+    const attempt = (events: readonly CollectedEvent[], id: string) =>
+      from(plugin.forwardBatch?.({ ctx, events, id }) as never).subscribe({ error: () => {} });
+    const first = attempt(numbered(0, 2), 'a');
+    await eventually(() => kafka.sent.length === 1);
+    first.unsubscribe();
+    for (let n = 0; n < 5; n++) attempt(numbered(0, 2), 'a').unsubscribe();
+    for (let n = 0; n < 5; n++) attempt(numbered(2, 4), 'b').unsubscribe();
+    const last = send(numbered(4, 6), 'c');
+    answer();
+    await last;
+    expect(numbers(kafka)).toEqual([0, 1, 4, 5]);
+    // It was in a pause only.
+    await send(numbered(2, 4), 'b');
+    await send(numbered(0, 2), 'a');
+    expect(numbers(kafka)).toEqual([0, 1, 4, 5, 2, 3]);
+    expect(kafka.sent).toHaveLength(3);
+  });
+
+  it('that the engine did not wait for is known as long as it may come again after a crash', async () => {
+    const { kafka, forwarder } = trial();
+    const { plugin, ctx, send } = forwarder();
+    const answer = silent(kafka);
+    const first = from(plugin.forwardBatch?.({ ctx, events: numbered(0, 2), id: 'a' }) as never).subscribe();
+    await eventually(() => kafka.sent.length === 1);
+    first.unsubscribe();
+    answer();
+    for (const id of ['b', 'c', 'd']) await send(numbered(2, 3), id);
+    await forwarder().send(numbered(0, 2), 'a');
+    expect(numbers(kafka)).toEqual([0, 1, 2, 2, 2]);
   });
 
   it('has the bytes that it had when it was made, however long it waits', async () => {

@@ -197,6 +197,32 @@ describe('a failure', () => {
     },
   );
 
+  it('of another call that was given up does not divide a call from its producer', async () => {
+    const { kafka, send, failure } = forwarder({ concurrency: 2 });
+    kafka.onWrite = (_batch, store) => {
+      store();
+      throw noAnswer();
+    };
+    await failure(numbered(3), 'a');
+    await failure(numbered(2), 'given-up');
+    kafka.onWrite = (_batch, store) => store();
+    await send(numbered(1), 'c');
+    await send(numbered(3), 'a');
+    expect(numbers(kafka)).toEqual([0, 1, 2, 0, 1, 0]);
+    expect(kafka.sent.filter(({ records }) => records.length === 3).map(({ producer }) => producer)).toEqual([
+      0, 0,
+    ]);
+  });
+
+  it('of calls that were given up keeps a few producers only', async () => {
+    const { kafka, failure } = forwarder();
+    kafka.onWrite = () => {
+      throw noAnswer();
+    };
+    for (let n = 0; n < 10; n++) await failure(numbered(1), `call-${n}`);
+    expect(kafka.producers - kafka.closedProducers).toBe(3);
+  });
+
   it('by a timeout of the engine is none if the records are stored before the next attempt', async () => {
     const { kafka, plugin, ctx, send } = forwarder();
     const attempt = from(plugin.forwardBatch?.({ ctx, events: numbered(3), id: 'call-1' } as never) as never);
@@ -254,7 +280,6 @@ describe('a failure', () => {
       const next = what === 'give up' ? numbered(10).slice(5) : numbered(5).toReversed();
       await send(next, 'call-2');
       expect(kafka.sent.map(({ producer }) => producer)).toEqual([0, 1]);
-      expect(kafka.closedProducers).toBe(1);
       expect(numbers(kafka).slice(5)).toEqual(next.map(({ data }) => data.n));
     },
   );
