@@ -42,8 +42,7 @@ testPullInput<string>({
       { MESSAGE: Buffer.from([0xff, 0xfe, 0x00, 0x80]) },
       { PRIORITY: STRAY_KEY },
       { MESSAGE: [`${STRAY_KEY} a`, `${STRAY_KEY} b`] },
-      // Longer than a batch in memory may be.
-      { MESSAGE: `${STRAY_KEY} ${'x'.repeat(20 * 1024 * 1024)}` },
+      { MESSAGE: `${STRAY_KEY} ${'x'.repeat(2 * 1024 * 1024)}` },
     ]);
     // All of them are entries.
     return false;

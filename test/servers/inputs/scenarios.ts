@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
 import { byForm } from '../../faults/support/form.ts';
@@ -52,8 +52,8 @@ export function testInput(connector: InputConnector): void {
       return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024;
     }
 
-    function open(port: number): Socket {
-      const socket = connector.connect(port).on('error', () => {});
+    function open(port: number, connect = connector.connect): Socket {
+      const socket = connect(port).on('error', () => {});
       sockets.add(socket);
       return socket.on('close', () => sockets.delete(socket)).resume();
     }
@@ -104,7 +104,8 @@ export function testInput(connector: InputConnector): void {
       const { port, gateway } = await prepare();
       const { trial } = gateway;
       const child = await gateway.run();
-      for (let n = 0; n < CONNECTIONS + 200; n++) open(port);
+      // They do not even start with TLS.
+      for (let n = 0; n < CONNECTIONS + 200; n++) open(port, (to) => connect(to, '127.0.0.1'));
       const ends = Array.from({ length: 100 }, () => {
         const socket = open(port);
         let at = 0;

@@ -1,10 +1,13 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { describe, it } from '@jest/globals';
 import { CertificateAuthority } from '../support/certificates.ts';
 import { startRsyslog } from '../support/rsyslog.ts';
 import { freePort, serverFolder } from '../support/start-server.ts';
+import { Gateway } from './gateway.ts';
 import { type InputConnector, STRAY_KEY } from './input-connector.ts';
 import { testPullInput } from './pull-scenarios.ts';
 import { testInput } from './scenarios.ts';
@@ -180,4 +183,28 @@ input(type="imptcp" address="127.0.0.1" port="${input}" ruleset="send")`,
       close: () => rsyslog.stop(),
     };
   },
+});
+
+describe('syslog over UDP (collect)', () => {
+  it('loses nothing of what the system can hold, between datagrams that are malformed or too large', async () => {
+    const port = await freePort();
+    const collector = `plugin: syslog, listen: 'udp://127.0.0.1:${port}', max_message_bytes: 10KiB`;
+    const gateway = await Gateway.prepare('syslog over UDP', collector, /listens on/);
+    const { trial } = gateway;
+    const child = await gateway.run();
+    const socket = createSocket('udp4');
+    const send = (datagram: string | Buffer) =>
+      new Promise((resolve) => socket.send(datagram, port, '127.0.0.1', resolve));
+    const stray = [...Object.values(stream.malformed), '', `${HEAD} ${STRAY_KEY} ${'x'.repeat(60_000)}`];
+    for (let round = 0; round < 50; round++) {
+      // The buffer of a socket has room for more than that.
+      for (let n = 0; n < 20; n++) await send(`${HEAD} ${trial.oracle.line()}`);
+      const datagram = stray[round % stray.length] as string | Buffer;
+      if (datagram.length < 65_000) await send(datagram);
+      await trial.until(() => trial.delivered === trial.oracle.written);
+    }
+    socket.close();
+    await gateway.expectAll('malformed datagrams', child);
+    await gateway.close();
+  });
 });
