@@ -1,11 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import * as z from 'zod';
-import { counted } from '../../operators/internal.ts';
+import { counted, isNoteworthy } from '../../operators/internal.ts';
 import {
   type CollectedEvent,
   defineForwarder,
   ForwardConfigBase,
-  type Logger,
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
@@ -13,7 +12,7 @@ import { fieldName } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { encodedCall, httpSink } from '../http/http-sink.ts';
+import { encodedCall, httpSink, type RunReports } from '../http/http-sink.ts';
 import { encodeJson, encodeProtobuf } from '../otlp/encode.ts';
 import { LOGS, type Signal } from '../otlp/messages.ts';
 import { type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
@@ -43,11 +42,14 @@ type Config = Context['config'];
 /** The statuses after which the protocol allows to send a request again, and a timeout. */
 const RETRIED = [408, 429, 502, 503, 504];
 
-const sink = httpSink(({ encoding }: Config, log?: Logger) => ({
-  headers: { 'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf' },
-  retryStatuses: RETRIED,
-  readAnswer: (answer: Answer, of: AnsweredCall) => readAnswer(answer, of, encoding, log),
-}));
+const sink = httpSink(({ encoding }: Config, run?: RunReports) => {
+  const lost = lostRecords(run);
+  return {
+    headers: { 'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf' },
+    retryStatuses: RETRIED,
+    readAnswer: (answer: Answer, of: AnsweredCall) => readAnswer(answer, of, encoding, lost),
+  };
+});
 
 export default defineForwarder({
   description: 'Sends logs and traces by OTLP over HTTP, such as to an OpenTelemetry Collector.',
@@ -98,7 +100,7 @@ function pathFor(url: string, { path }: Signal): string {
 
 /**
  * A receiver says how many records it has rejected, and not which, and the protocol forbids to send the request again. If it
- * has rejected all of them, they fail permanently. Otherwise there is only the log to say so.
+ * has rejected all of them, they fail permanently. Otherwise only the log and a metric can say so.
  *
  * @throws PluginError, permanent, if the receiver has refused all of them, or the only one. Fatal if the answer is none of the
  * protocol, such as the page of a proxy.
@@ -107,7 +109,7 @@ function readAnswer(
   { status, bytes, text }: Answer,
   { documents, server }: AnsweredCall,
   encoding: Config['encoding'],
-  log: Logger | undefined,
+  lost: LostRecords,
 ): PartialFailure {
   // Some receivers answer in JSON to any request. No message of Protocol Buffers starts with a brace.
   const rejected = (encoding === 'protobuf' ? rejectedIn(bytes) : undefined) ?? rejectedInJson(text);
@@ -121,9 +123,28 @@ function readAnswer(
       permanent: true,
     });
   }
-  const message = `${server} rejected ${rejected} of ${counted(documents.count, 'record')} and does not say which (partial_success): they are lost`;
-  log?.warn(message, { rejected });
+  lost(
+    rejected,
+    `${server} rejected ${rejected} of ${counted(documents.count, 'record')} and does not say which (partial_success): they are lost`,
+  );
   return { failedEvents: [] };
+}
+
+/** Is told of records that are lost, and how. */
+type LostRecords = (count: number, message: string) => void;
+
+/** Counts lost records, and logs them ever more rarely: a receiver may reject some of every request. */
+function lostRecords(run: RunReports | undefined): LostRecords {
+  const counter = run?.metrics.counter({
+    name: 'otlp_records_rejected_total',
+    help: 'Records that the receiver rejected without saying which.',
+  });
+  let total = 0;
+  return (count, message) => {
+    counter?.inc(count);
+    total += count;
+    if (isNoteworthy(total, count)) run?.logger.warn(`${message} (so far: ${total})`, { rejected: count });
+  };
 }
 
 /** Undefined if it is no answer in JSON. */

@@ -4,7 +4,6 @@ import {
   type ConfigProblem,
   type FailedEvent,
   isPermanent,
-  type Logger,
   oncePerContext,
   type PipelineRunContext,
   PluginError,
@@ -108,14 +107,15 @@ export interface HttpSink<C extends HttpConfig> {
   checkConfig(args: { readonly config: C }): ConfigProblem[];
 }
 
-/** An output over HTTP: `protocol` says what is its own, for a configuration. A run has a logger for what no error says. */
+/** What a run has for what no error says. */
+export type RunReports = Pick<PipelineRunContext, 'logger' | 'metrics'>;
+
+/** An output over HTTP: `protocol` says what is its own, for a configuration and perhaps a run. */
 export function httpSink<C extends HttpConfig>(
-  protocol: (config: C, log?: Logger) => HttpProtocol,
+  protocol: (config: C, run?: RunReports) => HttpProtocol,
 ): HttpSink<C> {
   /** A context is one run: its connections are closed when the run is over. */
-  const senderOf = oncePerContext(
-    (ctx: PipelineRunContext<C>) => new Sender(ctx, protocol(ctx.config, ctx.logger)),
-  );
+  const senderOf = oncePerContext((ctx: PipelineRunContext<C>) => new Sender(ctx, protocol(ctx.config, ctx)));
   return {
     send: (ctx, encode) =>
       new Observable((subscriber) => {

@@ -214,13 +214,28 @@ describe('otlp: requests', () => {
     },
   );
 
+  it('of which some are rejected again and again are counted, and logged ever more rarely', async () => {
+    const sink = await sinkOf(rejects(2, 'json'));
+    const ctx = contextFor(otlp, { url: sink.url, encoding: 'json' });
+    const warn = jest.spyOn((ctx as { logger: { warn: (message: string) => void } }).logger, 'warn');
+    for (let n = 0; n < 20; n++) await done(otlp.forwardBatch?.({ ctx, events: events(3), id: `${n}` }));
+    expect(warn.mock.calls.map(([message]) => /\(so far: (\d+)\)/.exec(message)?.[1])).toEqual([
+      '2',
+      '4',
+      '10',
+    ]);
+  });
+
   it.each(['protobuf', 'json'])(
     'of which some are rejected are not sent again, and logged: %s',
     async (encoding) => {
       const { sent, warn } = await answered(rejects(2, encoding), encoding);
       await sent;
       expect(warn.mock.calls).toEqual([
-        [expect.stringMatching(/rejected 2 of 3 records and does not say which/), { rejected: 2 }],
+        [
+          expect.stringMatching(/rejected 2 of 3 records and does not say which .*\(so far: 2\)$/),
+          { rejected: 2 },
+        ],
       ]);
     },
   );
