@@ -45,13 +45,11 @@ function read(request: ReceivedRequest, signal: Signal): RequestEvents {
 }
 
 function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Records {
-  const reserveCopies = (bytes: number) =>
-    reserve(bytes, 'resource and scope, repeated for each record, are');
   try {
-    if (encoding === PROTOBUF) return decodeProtobuf(body, signal, reserveCopies);
+    if (encoding === PROTOBUF) return decodeProtobuf(body, signal, reserve);
     const request = parseJsonValue(textOf(body));
     if (request === undefined) throw new MalformedMessage('it is not JSON, or nested too deeply');
-    return decodeJson(request, signal, reserveCopies);
+    return decodeJson(request, signal, reserve);
   } catch (error) {
     if (error instanceof MalformedMessage)
       throw new Refusal(400, `the body is not valid OTLP: ${error.message}`);

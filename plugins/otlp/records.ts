@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { isoNow, WrittenEvents, WrittenFields } from '../../src/sdk/index.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
@@ -13,12 +14,13 @@ export interface RecordJson {
 /** What the records of a resource or a scope have in common: fields as JSON, without braces. */
 export interface Common {
   readonly json: string;
-  /** About the bytes of a copy in memory. */
+  /** The bytes of `json`, and about those of a copy of the values: `json` has six bytes for a control character. */
+  readonly bytes: number;
   readonly memory: number;
 }
 
-/** Counts the bytes of copies before they are made; throws if they are too many. */
-export type Reserve = (bytes: number) => void;
+/** Counts bytes; throws if they are too many. `what` starts the message that says so. */
+export type Reserve = (bytes: number, what: string) => void;
 
 /**
  * @param name `resource` or `scope`.
@@ -29,7 +31,7 @@ export function commonOf(name: string, fields: string, schemaUrl: string): Commo
   const own = fields === '' ? '' : `"${name}":{${fields}}`;
   const url = schemaUrl === '' ? '' : `"${name}_schema_url":${JSON.stringify(schemaUrl)}`;
   const json = joined(own, url);
-  return { json, memory: memoryBytes(JSON.parse(`{${json}}`)) };
+  return { json, bytes: Buffer.byteLength(json), memory: memoryBytes(JSON.parse(`{${json}}`)) };
 }
 
 const joined = (one: string, other: string) => (one === '' || other === '' ? one + other : `${one},${other}`);
@@ -67,6 +69,7 @@ export class Records {
   readonly #documents = new ByteWriter(CAPACITY);
   #size = 0;
   #common = '';
+  #commonBytes = 0;
 
   constructor(reserve: Reserve) {
     this.#reserve = reserve;
@@ -74,7 +77,9 @@ export class Records {
 
   /** So many records follow with these in common: a request of a few kilobytes may hold thousands, and a large resource for all. */
   begin(count: number, resource: Common, scope: Common): void {
-    if (count > 0) this.#reserve(count * (resource.memory + scope.memory));
+    this.#commonBytes = resource.bytes + scope.bytes;
+    const copy = Math.max(this.#commonBytes, resource.memory + scope.memory);
+    if (count > 0) this.#reserve(count * copy, 'resource and scope, repeated for each record, are');
     this.#common = joined(resource.json, scope.json);
   }
 
@@ -82,10 +87,12 @@ export class Records {
     try {
       const { fields, time } = read();
       const timestamp = time === undefined ? this.#now : `${time.slice(0, 23)}Z`;
+      const start = this.#documents.length;
       this.#documents.text(
         `{"timestamp":"${timestamp}","data":{${joined(fields, this.#common)}},"backfill":false}\n`,
       );
       this.#size++;
+      this.#reserve(this.#documents.length - start - this.#commonBytes, 'the records as JSON are');
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
       this.rejected++;

@@ -63,15 +63,22 @@ export class WrittenFields extends ParsedEvents {
   }
 }
 
-/** In one call, because one for each event takes longer. JSON has no newline but those after the documents. */
+/** Events that are parsed in one call, because one for each takes longer, and one for all may need very long strings. */
+const PARSED_TOGETHER = 64;
+
 function parsedRows(documents: WrittenEvents, envelope: RowEnvelope): ParsedEvents {
-  const lines = documents.toJsonLines().toString();
-  const events = JSON.parse(`[${lines.slice(0, -1).replaceAll('\n', ',')}]`) as readonly ParsedEvent[];
-  return new ParsedEvents(
-    events.map(({ data }) => data),
-    envelope,
-    events.map(({ timestamp }) => timestamp),
-  );
+  const fields: ParsedFields[] = [];
+  const timestamps: string[] = [];
+  for (let start = 0; start < documents.size; start += PARSED_TOGETHER) {
+    const part = documents.slice(start, Math.min(start + PARSED_TOGETHER, documents.size));
+    // JSON has no newline but those after the documents.
+    const list = part.toJsonLines().toString().slice(0, -1).replaceAll('\n', ',');
+    for (const { timestamp, data } of JSON.parse(`[${list}]`) as readonly ParsedEvent[]) {
+      fields.push(data);
+      timestamps.push(timestamp);
+    }
+  }
+  return new ParsedEvents(fields, envelope, timestamps);
 }
 
 interface ParsedEvent {

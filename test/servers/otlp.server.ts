@@ -32,7 +32,7 @@ skipWithout('otelcol')('otlp: an OpenTelemetry Collector as the sender', () => {
       await send('/v1/logs', { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] });
       await eventually(() => collector.batches.length === 1);
       // The Collector keeps what was refused, and sends it again after Retry-After.
-      collector.batches[0]?.acknowledge?.('failed');
+      collector.batches[0]?.acknowledge?.('rejected');
       await eventually(() => collector.batches.length === 2);
       collector.batches[1]?.acknowledge?.('forwarded');
       await send('/v1/traces', { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] });

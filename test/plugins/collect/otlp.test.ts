@@ -328,6 +328,19 @@ describe('otlp: requests', () => {
     expect((await collector.post(logs(RECORD), PROTOBUF, '/v1/logs')).status).toBe(200);
   });
 
+  it.each([
+    ['of a resource', '\u0001'.repeat(2000), '', 100, 'resource and scope, repeated for each record, are'],
+    ['of records', '', '\u0001'.repeat(10_000), 20, 'the records as JSON are'],
+  ])('count the control characters %s, which are longer in JSON', async (_, key, body, count, what) => {
+    const resource = bytes(1, keyValue(1, key, Buffer.alloc(0)));
+    const records = Array.from({ length: count }, () => bytes(2, bytes(5, string(body))));
+    const request = bytes(1, all(resource, bytes(2, all(...records))));
+    const collector = await Collector.start(otlp, { plugin: 'otlp', max_open_bytes: 1_000_000 });
+    const answer = await collector.post(gzipSync(request), { ...PROTOBUF, ...GZIP }, '/v1/logs');
+    expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining(what)]);
+    expect(collector.batches).toEqual([]);
+  });
+
   it('share the memory for what is repeated', async () => {
     const collector = await start({ outcome: undefined });
     const resource = { attributes: [{ key: 'x'.repeat(40_000), value: {} }] };
