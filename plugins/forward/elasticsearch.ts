@@ -14,6 +14,7 @@ import {
 import { CelExpression } from '../expressions/cel.ts';
 import { expression } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, failedItems, jsonOf, type PartialFailure } from '../http/answer.ts';
+import { type BulkItem, bulkItems, errorType, statusOf } from '../http/bulk-items.ts';
 import { type CallIds, callIds, eventIdAt, positionIn } from '../http/call-ids.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
@@ -190,8 +191,6 @@ const REFUSALS = new Set([400, 413, 422]);
 const MAY_END = new Set(['index_closed_exception', 'validation_exception', 'cluster_block_exception']);
 /** How the reasons of `illegal_argument_exception` start that are about the index: a missing ingest pipeline, and an alias. */
 const ABOUT_INDEX = /^(?:pipeline with id \[|no write index is defined)/;
-/** The error of an item whose id is there already. All other ones with 409 are failures. */
-const IS_THERE = 'version_conflict_engine_exception';
 const NO_ERRORS = /^\s*\{[^[{]*"errors"\s*:\s*false/;
 
 /**
@@ -201,39 +200,21 @@ const NO_ERRORS = /^\s*\{[^[{]*"errors"\s*:\s*false/;
  */
 function readItems({ status, text, retryAfter }: Answer, of: AnsweredCall): PartialFailure {
   if (NO_ERRORS.test(text)) return { failedEvents: [] };
-  const items = itemsOf(text);
+  const items = bulkItems(text, 'create');
   const { count } = of.documents;
   if (items?.length !== count) {
     const message = `${of.server} answered ${status} to ${counted(count, 'event')} with a body other than that of a bulk request, so it is not known which of them it stored; check \`url\``;
     throw Object.assign(new PluginError(message), { fatal: true });
   }
   const types = items.map(errorType);
-  const statuses = items.map((item, n) => (item.status === 409 && types[n] === IS_THERE ? 200 : item.status));
+  const statuses = items.map(statusOf);
   const isPermanent = (own: number, n: number) =>
     REFUSALS.has(own) && !MAY_END.has(types[n] ?? '') && !isAboutIndex(items[n]);
   return { failedEvents: failedItems(statuses, of, types, isPermanent), retryAfter };
 }
 
-interface Item {
-  readonly status: number;
-  readonly error?: unknown;
-}
-
-function itemsOf(text: string): readonly Item[] | undefined {
-  const items = (jsonOf(text) as { readonly items?: unknown } | null | undefined)?.items;
-  if (!Array.isArray(items)) return undefined;
-  const results = items.map((item: { readonly create?: Item } | null) => item?.create);
-  return results.every((result) => Number.isInteger(result?.status)) ? (results as Item[]) : undefined;
-}
-
 /** The reason is only compared, and never shown. */
-function isAboutIndex(item: Item | undefined): boolean {
+function isAboutIndex(item: BulkItem | undefined): boolean {
   const { type, reason } = (item?.error ?? {}) as { readonly type?: unknown; readonly reason?: unknown };
   return type === 'illegal_argument_exception' && typeof reason === 'string' && ABOUT_INDEX.test(reason);
-}
-
-/** The kind of an error, which is an identifier: its reason may quote events. */
-function errorType(result: unknown): string | undefined {
-  const type = (result as { readonly error?: { readonly type?: unknown } } | null | undefined)?.error?.type;
-  return typeof type === 'string' && /^[a-z][a-z\d_]{0,99}$/.test(type) ? type : undefined;
 }

@@ -16,6 +16,8 @@ export interface Answer {
   readonly retryAfter: number | undefined;
   /** The first part of the body. It may quote events. */
   readonly text: string;
+  /** Whether the body is longer, so that its end is not in `text`. */
+  readonly isCut?: boolean | undefined;
   /** `text` as bytes. */
   readonly bytes: Buffer;
   /** The error that the server names beside the status. It quotes nothing of an event. */

@@ -119,7 +119,10 @@ export class HttpClient {
         bodyTimeout: 0,
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
-      const { bytes, end } = await bytesOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
+      const { bytes, end, isCut } = await bytesOf(
+        decoded(response.body, header('content-encoding')),
+        mostOfAnswer,
+      );
       const text = bytes.toString();
       const retryAfter = secondsUntil(header('retry-after'), header('date'));
       const code = 'x-clickhouse-exception-code';
@@ -129,7 +132,7 @@ export class HttpClient {
       const named = response.statusCode >= 300 ? errorName?.(text) : undefined;
       const serverError = named ?? clickHouseError({ exceptionCode, isClickHouse, text: text + end });
       const { statusCode: status, headers } = response;
-      return { status, headers, retryAfter, text, bytes, serverError };
+      return { status, headers, retryAfter, text, isCut, bytes, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
       throw this.#refusedByProxy(error) ?? this.#notDelivered(error);
@@ -207,7 +210,8 @@ export class HttpClient {
             ...(token !== undefined && { token }),
             uri: proxy.origin,
             requestTls: secure,
-            proxyTls: secure,
+            // What proves this client to the server, and trust in any server, are not meant for a proxy.
+            proxyTls: { ca: secure.ca },
             // Many proxies open tunnels to ports of HTTPS only.
             proxyTunnel: this.#origin.startsWith('https:'),
           });
@@ -247,7 +251,7 @@ const DECODERS: Readonly<Record<string, () => Transform & { readonly bytesWritte
 async function bytesOf(
   body: AsyncIterable<Buffer>,
   mostKept: number,
-): Promise<{ readonly bytes: Buffer; readonly end: string }> {
+): Promise<{ readonly bytes: Buffer; readonly end: string; readonly isCut: boolean }> {
   const chunks: Buffer[] = [];
   let end = Buffer.alloc(0);
   let length = 0;
@@ -257,5 +261,6 @@ async function bytesOf(
     length += chunk.length;
     if (length > MOST_READ) break;
   }
-  return { bytes: Buffer.concat(chunks), end: end.toString() };
+  const isCut = end.length > 0 || length > MOST_READ;
+  return { bytes: Buffer.concat(chunks), end: end.toString(), isCut };
 }

@@ -94,7 +94,7 @@ const FIELDS = z.object({
     .union([httpUrl(PROXY_HINT).transform((url): HttpProxy => ({ url })), proxy])
     .optional()
     .describe(
-      'The URL of a proxy to send requests through, also with a user name and a password. Default: that of `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` has the server.',
+      'The URL of a proxy to send requests through, also with a user name and a password. Default: that of `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, unless `NO_PROXY` has the server.',
     ),
 });
 

@@ -5,7 +5,15 @@ import { PluginError, safeReason } from '../../src/sdk/index.ts';
 import { toJsonValue } from '../expressions/json-value.ts';
 import { CelProgram, type Scope } from '../expressions/program.ts';
 import { expression } from '../expressions/schema.ts';
-import { type Answer, type AnsweredCall, failedItems, jsonOf, type PartialFailure } from './answer.ts';
+import {
+  type Answer,
+  type AnsweredCall,
+  failedItems,
+  isRetried,
+  jsonOf,
+  type PartialFailure,
+} from './answer.ts';
+import { bulkItems, statusOf } from './bulk-items.ts';
 import type { HttpProtocol } from './http-sink.ts';
 
 /** What an expression can read of an answer. */
@@ -144,7 +152,9 @@ function failedItemReader(read: (answer: Answer) => unknown): NonNullable<HttpPr
           const message = `it gave an item that is neither a position below ${count} nor has one in \`index\`, and a status in \`status\``;
           throw new PluginError(message);
         }
-        each[index as number] = status;
+        // Of several statuses of an event, one that may pass counts: what is sent again is not lost.
+        const known = each[index as number] as number;
+        if (known < 300 || isRetried(status, of.statuses)) each[index as number] = status;
       }
     });
     return { failedEvents: failedItems(each, of), retryAfter: answer.retryAfter };
@@ -155,30 +165,26 @@ function failedItemReader(read: (answer: Answer) => unknown): NonNullable<HttpPr
  * What is read of an answer with success.
  *
  * @throws PluginError if it does not have the expected form: some events may have been refused, and must not be lost. JSON
- * that was cut may be whole the next time. Any other form is fatal, because the server may answer each batch like that.
+ * that ends too early may be whole the next time. Any other form is fatal, because the server may answer each batch like that.
  */
-function expectedOf<T>({ status, text }: Answer, of: AnsweredCall, setting: string, read: () => T): T {
+function expectedOf<T>({ status, text, isCut }: Answer, of: AnsweredCall, setting: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const isCut = /^\s*[[{]/.test(text) && jsonOf(text) === undefined;
-    const reason = isCut ? 'its JSON is too long or incomplete' : safeReason(error);
+    const isIncomplete = !isCut && /^\s*[[{]/.test(text) && jsonOf(text) === undefined;
+    const reason = isCut
+      ? `it is longer than ${MOST_OF_ANSWER / 1024 ** 2} MiB; lower \`batch.events\``
+      : isIncomplete
+        ? 'its JSON is incomplete'
+        : safeReason(error);
     const message = `${of.server} answered ${status} to ${counted(of.documents.count, 'event')} with an answer in which ${setting} does not find what became of them, so it is not known which of them it took: ${reason}`;
-    throw Object.assign(new PluginError(message), { fatal: !isCut });
+    throw Object.assign(new PluginError(message), { fatal: !isIncomplete });
   }
 }
 
 const listOf = ({ text }: Answer) => jsonOf(text);
 
-/** The statuses of an answer to a bulk request of Elasticsearch: `{"items": [{"create": {"status": 201}}, …]}`. */
-function itemsOf({ text }: Answer): unknown {
-  const items = (jsonOf(text) as { readonly items?: unknown } | null | undefined)?.items;
-  if (!Array.isArray(items)) return undefined;
-  return items.map((item: unknown) => {
-    const [result] = typeof item === 'object' && item !== null ? Object.values(item) : [];
-    return (result as { readonly status?: unknown } | null | undefined)?.status;
-  });
-}
+const itemsOf = ({ text }: Answer) => bulkItems(text)?.map(statusOf);
 
 /**
  * The events that a 207 refuses: its body is a JSON array with a status for each event.
@@ -194,7 +200,7 @@ function refusedBy207({ status, text, retryAfter }: Answer, of: AnsweredCall): P
     const message = `${of.server} answered 207 with an array that is too long or no JSON, so it is not known which of ${counted(count, 'event')} it took`;
     throw new PluginError(message);
   }
-  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) {
+  if (!Array.isArray(each) || each.length !== count || !each.every(isStatus)) {
     const message = `${of.server} answered 207 to ${counted(count, 'event')} with a body other than a JSON array with a status for each, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them, or set \`answers\``;
     throw Object.assign(new PluginError(message), { fatal: true });
   }

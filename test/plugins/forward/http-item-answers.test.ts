@@ -110,9 +110,64 @@ describe('http: answers with the status of each event', () => {
     expect(error.failedEvents).toBeUndefined();
   });
 
+  it.each<[string, object, unknown, readonly boolean[]]>([
+    [
+      'one that may pass before one that may not',
+      { failed_items: 'body' },
+      [
+        { index: 0, status: 503 },
+        { index: 0, status: 400 },
+      ],
+      [false],
+    ],
+    [
+      'one that may pass after one that may not',
+      { failed_items: 'body' },
+      [
+        { index: 0, status: 400 },
+        { index: 0, status: 503 },
+      ],
+      [false],
+    ],
+    [
+      'a success after a failure',
+      { failed_items: 'body' },
+      [
+        { index: 0, status: 400 },
+        { index: 0, status: 200 },
+      ],
+      [true],
+    ],
+  ])('may have several statuses of an event: %s', async (_, answers, answer, permanent) => {
+    const error = await failedOf(answers, json(answer));
+    expect((error.failedEvents as { permanent: boolean }[]).map((each) => each.permanent)).toEqual(permanent);
+  });
+
+  it('take a document of Elasticsearch that is there already for one that is stored', async () => {
+    const item = (type: string) => ({ create: { status: 409, error: { type } } });
+    const conflicts = [item('version_conflict_engine_exception'), item('other_exception')];
+    const answer = { items: [...conflicts, ...bulk(201, 201).items] };
+    const error = await failedOf({ items: 'elasticsearch' }, json(answer));
+    expect(error.failedEvents).toMatchObject([{ index: 1, permanent: true }]);
+  });
+
+  it('are not read again and again if they are too long', async () => {
+    const answer = `[200,200,200,200${' '.repeat(17 * 1024 * 1024)}`;
+    const error = await failedOf({ items: 'status_list' }, status(200, {}, answer));
+    expect(error.message).toMatch(/: it is longer than 16 MiB; lower `batch\.events`$/);
+    expect(error.fatal).toBe(true);
+  });
+
+  it('are no list of statuses after 207 if a number in it is none', async () => {
+    const sink = await sinkOf(json([200, 0, -1, 200], 207));
+    const error = await failure(sendTo(contextOf({ url: sink.url }), events(4)));
+    expect(error.message).toContain('a body other than a JSON array with a status for each');
+    expect(error.failedEvents).toBeUndefined();
+  });
+
   it('may be whole the next time if their JSON was cut', async () => {
     const error = await failedOf({ items: 'status_list' }, status(200, {}, '[200, 200, 2'));
-    expect(error.message).toMatch(/: its JSON is too long or incomplete$/);
+    expect(error.message).toMatch(/: its JSON is incomplete$/);
     expect(error.fatal).not.toBe(true);
   });
 

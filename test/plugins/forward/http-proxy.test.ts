@@ -32,8 +32,8 @@ afterEach(() => {
   Object.assign(process.env, environment);
 });
 
-async function proxyOf(authorization?: string): Promise<ConnectProxy> {
-  const proxy = await connectProxy(authorization);
+async function proxyOf(...settings: Parameters<typeof connectProxy>): Promise<ConnectProxy> {
+  const proxy = await connectProxy(...settings);
   ends.unshift(() => proxy.close());
   return proxy;
 }
@@ -159,7 +159,15 @@ describe('a tunnel through the proxy of the environment', () => {
     ends.unshift(() => server.close());
     ends.unshift(() => server.closeAllConnections());
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return { host, url: `https://${host}/`, ca: read('ca.pem'), bodies, connections: () => connections };
+    authority.issue('client');
+    return {
+      read,
+      host,
+      url: `https://${host}/`,
+      ca: read('ca.pem'),
+      bodies,
+      connections: () => connections,
+    };
   }
 
   it('carries TLS to the server, over a connection that is used again', async () => {
@@ -181,6 +189,19 @@ describe('a tunnel through the proxy of the environment', () => {
       `cannot deliver to https://${sink.host} through the proxy ${proxy.url}: `,
     );
     expect(sink.bodies).toEqual([]);
+  });
+
+  it('is opened by a proxy with TLS that is verified, and does not get the certificate of the client', async () => {
+    const sink = await secureSink();
+    const keys = { cert: sink.read('server.pem'), key: sink.read('server.key') };
+    const proxy = await proxyOf(TOKEN, keys);
+    process.env.HTTPS_PROXY = withCredentials(proxy, 'ada:hunter2');
+    const own = { cert: sink.read('client.pem'), key: { file: temp('client.key') } };
+    await sendTo(contextOf({ url: sink.url, tls: { ca: sink.ca, ...own } }), events(1));
+    expect(sink.bodies).toHaveLength(1);
+    expect(proxy.certificates).toEqual([]);
+    await failure(sendTo(contextOf({ url: sink.url, tls: { verify: false } }), events(1)));
+    expect(proxy.asked).toHaveLength(1);
   });
 
   it('is not opened with wrong credentials, which are not shown', async () => {
