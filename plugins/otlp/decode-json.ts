@@ -1,6 +1,6 @@
 import type { ParsedFields } from '../../src/sdk/index.ts';
 import { setField } from '../expressions/fields.ts';
-import { type Field, type Message, RESOURCE, SCOPE, type Signal } from './messages.ts';
+import { DEEPEST, type Field, type Message, RESOURCE, SCOPE, type Signal, TOO_DEEP } from './messages.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
 import { commonOf, exactNumber, finite, Records, type Reserve } from './records.ts';
 import { timeText } from './time-text.ts';
@@ -12,13 +12,15 @@ import { timeText } from './time-text.ts';
  */
 export function decodeJson(request: unknown, { record, json, times }: Signal, reserve: Reserve): Records {
   const records = new Records(reserve);
-  for (const group of listOf(objectOf(request)[json.resources])) {
-    const { resource, schemaUrl, [json.scopes]: scopes } = objectOf(group);
-    const ofResource = commonOf('resource', fieldsJson(resource, RESOURCE), text(schemaUrl));
-    for (const part of listOf(scopes)) {
-      const { scope, schemaUrl: scopeUrl, [json.records]: list } = objectOf(part);
-      const items = listOf(list);
-      records.begin(items.length, ofResource, commonOf('scope', fieldsJson(scope, SCOPE), text(scopeUrl)));
+  for (const group of listOf(member(objectOf(request), json.resources))) {
+    const { resource, ...inGroup } = objectOf(group);
+    const resourceUrl = text(member(inGroup, 'schemaUrl'));
+    const ofResource = commonOf('resource', fieldsJson(resource, RESOURCE), resourceUrl);
+    for (const part of listOf(member(inGroup, json.scopes))) {
+      const { scope, ...inScope } = objectOf(part);
+      const items = listOf(member(inScope, json.records));
+      const scopeUrl = text(member(inScope, 'schemaUrl'));
+      records.begin(items.length, ofResource, commonOf('scope', fieldsJson(scope, SCOPE), scopeUrl));
       for (const item of items) {
         records.add(() => {
           const fields = fromJson(item, record);
@@ -40,8 +42,7 @@ function fromJson(value: unknown, { fields }: Message): ParsedFields {
   const object = objectOf(value);
   const result: ParsedFields = {};
   for (const field of fields) {
-    // Some senders write the names of protobuf.
-    const found = object[field.json] ?? object[snakeCase(field.json)];
+    const found = member(object, field.json);
     if (found === undefined || found === null) continue;
     const read = field.isList
       ? listOf(found).map((item) => fieldFromJson(item, field))
@@ -51,7 +52,21 @@ function fromJson(value: unknown, { fields }: Message): ParsedFields {
   return result;
 }
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A member by its name. Some senders write the names of protobuf, and JSON's mapping of protobuf has receivers take both. */
+const member = (object: JsonObject, name: string) => object[name] ?? object[snakeCase(name)];
+
+const snakeCases = new Map<string, string>();
+
+function snakeCase(name: string): string {
+  let known = snakeCases.get(name);
+  if (known === undefined) {
+    known = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    snakeCases.set(name, known);
+  }
+  return known;
+}
 
 function fieldFromJson(value: unknown, { type, name }: Field): unknown {
   if (typeof type === 'object') return fromJson(value, type);
@@ -65,55 +80,80 @@ function fieldFromJson(value: unknown, { type, name }: Field): unknown {
     }
     case 'uint32':
     case 'fixed32': {
-      const number = typeof value === 'string' && value !== '' ? Number(value) : value;
-      if (!Number.isInteger(number)) throw new MalformedMessage(`\`${name}\` is not a whole number`);
-      return (number as number) || undefined;
+      const number = integerOf(value, name);
+      if (number < 0n || number >= 1n << 32n)
+        throw new MalformedMessage(`\`${name}\` is not a number of 32 bits`);
+      return Number(number) || undefined;
     }
     case 'time': {
-      const digits = String(value);
-      if (!/^\d{1,20}$/.test(digits) || BigInt(digits) >= 1n << 64n)
+      const time = integerOf(value, name);
+      if (time < 0n || time >= 1n << 64n)
         throw new MalformedMessage(`\`${name}\` is not a number of nanoseconds`);
-      return timeText(Number(BigInt(digits) >> 32n), Number(BigInt.asUintN(32, BigInt(digits))));
+      return timeText(Number(time >> 32n), Number(BigInt.asUintN(32, time)));
     }
     case 'attributes':
-      return attributesOf(value);
+      return attributesOf(value, 0);
     default:
-      return anyFromJson(value);
+      return anyFromJson(value, 0);
   }
 }
 
-function attributesOf(value: unknown): ParsedFields {
+/** A whole number, or its digits as a string. */
+function integerOf(value: unknown, name: string): bigint {
+  const isInteger = typeof value === 'string' ? /^-?\d{1,20}$/.test(value) : Number.isSafeInteger(value);
+  if (!isInteger) throw new MalformedMessage(`\`${name}\` is not a whole number`);
+  return BigInt(value as string | number);
+}
+
+function attributesOf(value: unknown, depth: number): ParsedFields {
   const attributes: ParsedFields = {};
   for (const item of listOf(value)) {
     const { key, value } = objectOf(item);
-    setField(attributes, text(key), anyFromJson(value));
+    setField(attributes, text(key), anyFromJson(value, depth));
   }
   return attributes;
 }
 
-function anyFromJson(value: unknown): unknown {
+/** How the members of a value are read. One of them is there. */
+const VALUES: Readonly<Record<string, (value: unknown, depth: number) => unknown>> = {
+  stringValue: text,
+  boolValue: (value) => {
+    if (typeof value === 'boolean') return value;
+    throw new MalformedMessage('a `boolValue` is not true or false');
+  },
+  intValue: (value) => exactNumber(BigInt.asIntN(64, integerOf(value, 'intValue'))),
+  doubleValue: (value) => {
+    // What JavaScript does not have exactly came as a string, and JSON has no NaN.
+    if (
+      typeof value === 'number' ||
+      (typeof value === 'string' && /^(?:NaN|-?Infinity|-?\d[\d.eE+-]*)$/.test(value))
+    )
+      return finite(Number(value));
+    throw new MalformedMessage('a `doubleValue` is not a number');
+  },
+  arrayValue: (value, depth) => listOf(objectOf(value).values).map((item) => anyFromJson(item, depth + 1)),
+  kvlistValue: (value, depth) => attributesOf(objectOf(value).values, depth + 1),
+  bytesValue: (value) => {
+    if (typeof value === 'string' && /^[\w+/-]*={0,2}$/.test(value)) return value;
+    throw new MalformedMessage('a `bytesValue` is not base64');
+  },
+};
+
+function anyFromJson(value: unknown, depth: number): unknown {
+  if (depth > DEEPEST) throw new MalformedMessage(TOO_DEEP);
   if (value === undefined || value === null) return null;
   const any = objectOf(value);
-  if (any.stringValue !== undefined) return text(any.stringValue);
-  if (any.boolValue !== undefined) return any.boolValue === true;
-  if (any.intValue !== undefined) {
-    const digits = String(any.intValue);
-    if (!/^-?\d{1,19}$/.test(digits)) throw new MalformedMessage('an `intValue` is not a whole number');
-    return exactNumber(BigInt(digits));
+  for (const [name, read] of Object.entries(VALUES)) {
+    const found = member(any, name);
+    if (found !== undefined && found !== null) return read(found, depth);
   }
-  if (any.doubleValue !== undefined) {
-    const { doubleValue } = any;
-    return typeof doubleValue === 'number' ? finite(doubleValue) : text(doubleValue);
-  }
-  if (any.arrayValue !== undefined) return listOf(objectOf(any.arrayValue).values).map(anyFromJson);
-  if (any.kvlistValue !== undefined) return attributesOf(objectOf(any.kvlistValue).values);
-  if (any.bytesValue !== undefined) return text(any.bytesValue);
+  if (Object.values(any).some((own) => own !== null))
+    throw new MalformedMessage('a value has none of the known members, such as `stringValue`');
   return null;
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>;
+function objectOf(value: unknown): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new MalformedMessage('an object was expected');
 }
 

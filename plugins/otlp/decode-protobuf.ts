@@ -1,11 +1,7 @@
-import { type Field, type Message, RESOURCE, SCOPE, type Signal } from './messages.ts';
+import { DEEPEST, type Field, type Message, RESOURCE, SCOPE, type Signal, TOO_DEEP } from './messages.ts';
 import { BYTES, FIXED32, FIXED64, MalformedMessage, ProtobufReader, VARINT } from './protobuf-reader.ts';
 import { commonOf, exactNumber, finite, type RecordJson, Records, type Reserve } from './records.ts';
 import { timeText } from './time-text.ts';
-
-/** Levels of values within values. */
-const DEEPEST = 64;
-const TOO_DEEP = `a value is nested deeper than ${DEEPEST} levels`;
 
 /**
  * The records of a request in protobuf, as JSON: objects in between would take twice as long. A malformed record is left out and

@@ -112,6 +112,10 @@ export const SPAN = message({
   flags: [16, 'fixed32'],
 });
 
+/** Levels of values within values. */
+export const DEEPEST = 64;
+export const TOO_DEEP = `a value is nested deeper than ${DEEPEST} levels`;
+
 /** What a request holds: records of a scope of a resource, the same for logs and for traces but for their names. */
 export interface Signal {
   readonly record: Message;

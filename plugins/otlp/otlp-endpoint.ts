@@ -1,7 +1,7 @@
+import { parseJson } from '../../src/sdk/index.ts';
 import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/endpoint.ts';
 import { Refusal } from '../http-in/refusal.ts';
 import { eventsOf, textOf } from '../http-in/request-events.ts';
-import { parseJsonValue } from '../parse/formats.ts';
 import { decodeJson } from './decode-json.ts';
 import { decodeProtobuf } from './decode-protobuf.ts';
 import type { Signal } from './messages.ts';
@@ -47,13 +47,20 @@ function read(request: ReceivedRequest, signal: Signal): RequestEvents {
 function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Records {
   try {
     if (encoding === PROTOBUF) return decodeProtobuf(body, signal, reserve);
-    const request = parseJsonValue(textOf(body));
-    if (request === undefined) throw new MalformedMessage('it is not JSON, or nested too deeply');
-    return decodeJson(request, signal, reserve);
+    return decodeJson(jsonOf(textOf(body)), signal, reserve);
   } catch (error) {
     if (error instanceof MalformedMessage)
       throw new Refusal(400, `the body is not valid OTLP: ${error.message}`);
     throw error;
+  }
+}
+
+/** How deep a value is, is checked for each record. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new MalformedMessage('it is not JSON');
   }
 }
 

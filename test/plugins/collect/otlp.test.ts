@@ -210,6 +210,59 @@ describe('otlp: logs', () => {
     });
   });
 
+  it('take JSON with the names of protobuf', async () => {
+    const collector = await start();
+    const array_value = { values: [{ string_value: 'a' }, { int_value: '1' }] };
+    const attributes = [
+      { key: 'list', value: { array_value } },
+      { key: 'map', value: { kvlist_value: { values: [{ key: 'k', value: { bool_value: true } }] } } },
+      { key: 'raw', value: { bytes_value: 'AQID' } },
+      { key: 'double', value: { double_value: 1.5 } },
+    ];
+    const log_records = [
+      { time_unix_nano: String(TIME), severity_number: 9, body: { string_value: 'paid' }, attributes },
+    ];
+    const resource = { attributes: [{ key: 'service.name', value: { string_value: 'shop' } }] };
+    const scope_logs = [{ scope: { name: 'lib', version: '1.0' }, log_records, schema_url: 'http://s' }];
+    const request = { resource_logs: [{ resource, scope_logs }] };
+    expect((await collector.post(JSON.stringify(request), JSON_TYPE, '/v1/logs')).status).toBe(200);
+    const expected = { list: ['a', 1], map: { k: true }, raw: 'AQID', double: 1.5 };
+    const { time, severity_number, body } = DATA;
+    expect(collector.data).toEqual([{ time, severity_number, body, attributes: expected, ...REST }]);
+  });
+
+  it.each([
+    [{ severityNumber: 1e300 }, '`severity_number` is not a whole number'],
+    [{ severityNumber: 2 ** 32 }, '`severity_number` is not a number of 32 bits'],
+    [{ droppedAttributesCount: -5 }, '`dropped_attributes_count` is not a number of 32 bits'],
+    [{ severityNumber: [9] }, '`severity_number` is not a whole number'],
+    [{ timeUnixNano: ['5'] }, '`time` is not a whole number'],
+    [{ timeUnixNano: '-5' }, '`time` is not a number of nanoseconds'],
+    [{ body: { intValue: ['5'] } }, '`intValue` is not a whole number'],
+    [{ body: { boolValue: 'true' } }, 'a `boolValue` is not true or false'],
+    [{ body: { doubleValue: {} } }, 'a `doubleValue` is not a number'],
+    [{ body: { bytesValue: '€' } }, 'a `bytesValue` is not base64'],
+    [{ body: { hunter2: 'x' } }, 'a value has none of the known members, such as `stringValue`'],
+  ])('refuse a record of JSON alone for %j', async (record, errorMessage) => {
+    const collector = await start();
+    const logRecords = [record, { body: { stringValue: 'good' } }];
+    const request = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+    const answer = await collector.post(request, JSON_TYPE, '/v1/logs');
+    expect(await answer.json()).toEqual({ partialSuccess: { rejectedLogRecords: '1', errorMessage } });
+    expect(collector.data).toEqual([{ body: 'good' }]);
+  });
+
+  it('refuse a value of JSON that is nested too deeply, as in protobuf, and no other record', async () => {
+    const nested = (levels: number) =>
+      `{"body":${'{"kvlistValue":{"values":[{"key":"k","value":'.repeat(levels)}{}${'}]}}'.repeat(levels)}}`;
+    const collector = await start();
+    const logRecords = [nested(64), nested(65), nested(100_000)];
+    const request = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${logRecords}]}]}]}`;
+    const answer = await collector.post(request, JSON_TYPE, '/v1/logs');
+    expect(await answer.json()).toMatchObject({ partialSuccess: { rejectedLogRecords: '2' } });
+    expect(collector.data).toHaveLength(1);
+  });
+
   it.each([
     [PROTOBUF, Buffer.from('hunter2 is no message')],
     [PROTOBUF, Buffer.from([0x0a, 0xff])],
