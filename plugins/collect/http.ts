@@ -61,8 +61,7 @@ gateway:
     })),
     /** A sender repeats what was refused, or what it got no answer for. */
     redelivery: ({ config }) => ({
-      afterFailure: () => undefined,
-      afterRejection: RETRY_AFTER * 1000,
+      afterFailure: () => RETRY_AFTER * 1000,
       afterSilence: config.timeout * 1000,
     }),
   },

@@ -9,7 +9,7 @@ import {
   type EventBatch,
 } from '../../src/sdk/index.ts';
 import { type JoinGroup, joinGroup } from '../kafka/group-member.ts';
-import { GroupReader } from '../kafka/group-reader.ts';
+import { GroupReader, redeliveryWait } from '../kafka/group-reader.ts';
 import { FORMATS } from '../kafka/incoming-records.ts';
 import {
   type ConnectionSettings,
@@ -70,11 +70,14 @@ orders:
     shownSettings: { brokers: '', topics: '', group: '' },
     checkConfig: ({ config }) => insecureConnection(config as ConnectionSettings),
     traits: { usesState: false, waits: true, redelivers: true },
-    testing: { redelivery: () => ({ afterFailure: () => undefined, afterSilence: 0 }) },
+    testing: {
+      redelivery: () => ({ afterFailure: (deliveries) => redeliveryWait(deliveries), afterSilence: 0 }),
+    },
     /**
-     * Emits the records of the partitions that this member is given, and commits how far they are acknowledged. A record that
-     * cannot be read is read again, with all after it, until it is in a dead letter. Errors only if the client is not
-     * installed, and with `ctx.once` if the group cannot be used or a record cannot be read.
+     * Emits the records of the partitions that this member is given, and commits how far they are acknowledged. Records whose
+     * events could not be delivered in time are read again, with all after them, and so is a record that cannot be read, until
+     * it is in a dead letter. Errors only if the client is not installed, and with `ctx.once` if the group cannot be used or
+     * records would have to be read again.
      */
     collect: ({ ctx }) =>
       new Observable<EventBatch>((subscriber) => {

@@ -32,8 +32,7 @@ telemetry:
     batchDemand: ({ ctx }) => lineDemand(ctx),
     /** A sender repeats what was refused, or what it got no answer for. */
     redelivery: ({ config }: { config: z.output<typeof schema> }) => ({
-      afterFailure: () => undefined,
-      afterRejection: RETRY_AFTER * 1000,
+      afterFailure: () => RETRY_AFTER * 1000,
       afterSilence: config.timeout * 1000,
     }),
   },

@@ -152,6 +152,7 @@ class OpenRequest {
 
   /** What has failed for good would fail again, so it is taken too. */
   #resultOf(outcome: Outcome): number | Refusal {
+    if (outcome === 'failed') return isFull('its events could not be delivered; repeat the request later');
     if (outcome === 'rejected') return isFull('the buffer of the pipeline is full; repeat the request later');
     if (outcome === 'too_large') return new Refusal(413, LARGER_THAN_BUFFER);
     return this.events.rows.size;

@@ -54,7 +54,7 @@ const newPartition = (position: Position, end: bigint): Partition => ({
 });
 
 /** Milliseconds before events that failed are read again. */
-const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
+export const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
 
 /**
  * Reads the partitions that a group gives to this member. The engine acknowledges batches in the order of emission, so
@@ -224,8 +224,8 @@ export class GroupReader {
     this.#demand.acknowledged(events, piece.bytes);
     partition.batchesInFlight--;
     if (!this.#isCurrent(partition)) return;
-    const { refusal } = piece;
-    if (refusal !== undefined && outcome !== 'dead_lettered') this.#readAgain(partition, piece.from, refusal);
+    const isTaken = piece.refusal === undefined ? outcome !== 'failed' : outcome === 'dead_lettered';
+    if (!isTaken) this.#readAgain(partition, piece);
     else this.#acknowledge(partition, partition.batchesInFlight === 0 ? partition.emitted : piece.next);
     if (this.#ctx.once) this.#pump.run();
   }
@@ -237,13 +237,14 @@ export class GroupReader {
     this.#committer.acknowledged({ topic, partition: number, offset });
   }
 
-  #readAgain(partition: Partition, offset: bigint, refusal: PluginError): void {
+  #readAgain(partition: Partition, { from: offset, refusal }: Piece): void {
     const { logger, pipeline, config, once } = this.#ctx;
     const failures = partition.failures + 1;
     const wait = redeliveryWait(failures);
     const place = `record ${offset} of partition ${partition.partition} of the topic ${partition.topic}`;
-    const hint = `Check \`format\` (${config.format}), or configure a dead letter`;
-    const message = `${place} cannot be read: ${refusal.message}; it is not committed. ${hint}`;
+    const reason = refusal === undefined ? 'or a later one failed' : `cannot be read: ${refusal.message}`;
+    const hint = refusal === undefined ? 'Configure' : `Check \`format\` (${config.format}), or configure`;
+    const message = `${place} ${reason}; it is not committed. ${hint} a dead letter`;
     if (once) {
       this.#output.error(new PluginError(message));
       return;

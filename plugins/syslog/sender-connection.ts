@@ -106,8 +106,8 @@ export class SenderConnection {
     this.#unacknowledged++;
     emit({
       messages,
-      acknowledge: () => {
-        acknowledge?.();
+      acknowledge: (outcome) => {
+        acknowledge?.(outcome);
         this.#unacknowledged--;
         this.#endIfUnused();
       },

@@ -1,3 +1,4 @@
+import type { Outcome } from '../../src/sdk/index.ts';
 import { type FramingReports, MessageFramer, messageText } from './framing.ts';
 import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
 
@@ -5,7 +6,7 @@ import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
 export interface ReadMessages {
   readonly messages: readonly string[];
   /** To be called when the pipeline is done with all of them. */
-  readonly acknowledge?: (() => void) | undefined;
+  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
 }
 
 /** The receiving end of a protocol on one connection. */
@@ -132,9 +133,13 @@ export class RelpSession implements Session {
         this.#unanswered++;
       }
     }
-    // Also for events that failed for good: they would fail again. What the run does not get to has no answer, and librelp, the
-    // client of rsyslog, sends it again over its next connection.
-    const acknowledge = () => {
+    // librelp, the client of rsyslog, forgets a message that is answered with an error. Without an answer, it sends all
+    // messages again over its next connection.
+    const acknowledge = (outcome: Outcome) => {
+      if (outcome === 'failed') {
+        this.#close();
+        return;
+      }
       this.#send(numbers.map((number) => relpFrame(number, 'rsp', '200 OK')).join(''));
       this.#unanswered -= numbers.length;
       if (this.#unanswered === 0) this.#whenAnswered?.();

@@ -2,7 +2,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { fromEvent, interval, Observable } from 'rxjs';
 import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
-import { type ListenAddress, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
+import {
+  type ListenAddress,
+  type Outcome,
+  type PipelineRunContext,
+  safeReason,
+} from '../../src/sdk/index.ts';
 import { BatchDemand } from '../lines/batch-demand.ts';
 import { BATCH_LINES } from '../lines/collect-lines.ts';
 import { Connections } from '../listen/connections.ts';
@@ -17,7 +22,7 @@ export interface Received {
   readonly messages: readonly string[];
   /** The address of the sender. */
   readonly source: string;
-  readonly acknowledge?: (() => void) | undefined;
+  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
 }
 
 /** What a listener reports, beside the messages. */
@@ -221,8 +226,8 @@ class StreamListener {
     this.#emit({
       messages,
       source,
-      acknowledge: () => {
-        acknowledge?.();
+      acknowledge: (outcome) => {
+        acknowledge?.(outcome);
         this.#demand.acknowledged(messages.length);
       },
     });

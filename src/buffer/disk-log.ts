@@ -63,7 +63,7 @@ export class DiskLog {
   readonly #changed$ = new Subject<void>();
   /** Bytes of reservations. */
   #reserved = 0;
-  /** What has found no room and would find none now, in bytes; undefined if nothing has. */
+  /** The bytes that the log is waiting to have room for; undefined if it is not full. */
   #missing: number | undefined;
   #isEnded = false;
   #isClosed = false;
@@ -115,7 +115,7 @@ export class DiskLog {
       return 'none';
     }
     this.#reserved += bytes;
-    // That a few events more have found room does not make room for others.
+    // Stay full until a whole segment is free.
     if (this.#hasRoomFor(this.#segmentBytes)) this.#setMissing(undefined);
     return {
       end: () => {

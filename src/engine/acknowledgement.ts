@@ -4,6 +4,9 @@ import type { Batch, Batches } from './batches.ts';
 import type { Delivery } from './delivery.ts';
 import type { Observers, StagePlace } from './observer.ts';
 
+/** Why an event is given up: it can never be delivered, or its attempts are used up. */
+export type GivenUp = 'refused' | 'failed';
+
 export interface AcknowledgementOptions {
   readonly place: StagePlace;
   readonly observer: Observers;
@@ -12,7 +15,7 @@ export interface AcknowledgementOptions {
   /** Called in the order of delivery, before the events are acknowledged. */
   readonly onDelivered?: ((count: number, delivery: Delivery) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
-  readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+  readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown, how: GivenUp) => void;
 }
 
 /** Where the events of a forwarder end: acknowledged, or given up. */
@@ -36,11 +39,11 @@ export class Acknowledgement {
   }
 
   /** Gives up the events at the positions of `errors`. */
-  giveUp(batches: Batches, errors: ReadonlyMap<number, unknown>): void {
+  giveUp(batches: Batches, errors: ReadonlyMap<number, unknown>, how: GivenUp): void {
     if (errors.size === 0) return;
     let position = 0;
     for (const [event, delivery] of batches.each()) {
-      if (errors.has(position)) this.#options.onFailure(event, delivery, errors.get(position));
+      if (errors.has(position)) this.#options.onFailure(event, delivery, errors.get(position), how);
       position++;
     }
   }

@@ -2,7 +2,7 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { Fifo, Pump, subscribeFor } from '../../operators/internal.ts';
 import type { EventBuffer, Reservation } from '../buffer/event-buffer.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
-import type { Rows } from '../sdk/rows.ts';
+import { EventRows, type Rows } from '../sdk/rows.ts';
 import type { Batch } from './batches.ts';
 import { Delivery } from './delivery.ts';
 import type { Observers, StagePlace } from './observer.ts';
@@ -59,7 +59,7 @@ export function admit({
           return false;
         }
         const { batch, bytes } = first;
-        // What nobody can be asked to send in smaller batches gets all of the room, when the buffer is empty.
+        // A batch that cannot be split waits until the buffer is empty.
         const reserved = opened.reserve(isAnswered ? bytes : Math.min(bytes, maxBytes));
         if (reserved === 'none' && !isAnswered) return false;
         waiting.shift();
@@ -90,8 +90,9 @@ function bytesOf(rows: Rows): number {
   try {
     return rows.toJsonLines().length;
   } catch {
+    const events = new EventRows(rows.events);
     let bytes = 0;
-    for (let position = 0; position < rows.size; position++) bytes += rows.bytesAt(position);
+    for (let position = 0; position < events.size; position++) bytes += events.bytesAt(position);
     return bytes;
   }
 }

@@ -2,6 +2,7 @@ import { concatMap, type MonoTypeOperatorFunction, merge, type Observable, takeU
 import type { EventBuffer } from '../buffer/event-buffer.ts';
 import { type DiskBufferConfig, memoryBufferOf } from '../sdk/config.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import type { GivenUp } from './acknowledgement.ts';
 import type { Batch } from './batches.ts';
 import { collectStage } from './collect-stage.ts';
 import type { Delivery } from './delivery.ts';
@@ -15,7 +16,13 @@ interface BufferStageOptions {
   /** All that was collected is written. */
   readonly onWritten: () => void;
   /** Takes an event that cannot be written to a buffer at all. */
-  readonly onFailure: (place: StagePlace, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+  readonly onFailure: (
+    place: StagePlace,
+    event: CollectedEvent,
+    delivery: Delivery,
+    error: unknown,
+    how: GivenUp,
+  ) => void;
 }
 
 /**

@@ -58,7 +58,7 @@ export class EntryCounters {
   /** Only for a collector: events that are not acknowledged yet. */
   inFlight = 0;
   /** Only for a collector, by batch: the worst outcome of its events. What a buffer has refused is counted there. */
-  readonly acknowledged = { forwarded: 0, dropped: 0, dead_lettered: 0, failed: 0 };
+  readonly acknowledged = { forwarded: 0, dropped: 0, dead_lettered: 0, refused: 0, failed: 0 };
   /** Only for a forwarder: events that it had received and not delivered when a run ended. */
   abandoned = 0;
   /** Events that the plugin failed on for good. */

@@ -2,6 +2,7 @@ import { type Observable, Subject } from 'rxjs';
 import { isoNow } from '../../operators/internal.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
+import type { GivenUp } from './acknowledgement.ts';
 import { type Batch, batchOf } from './batches.ts';
 import { type Delivery, originOf } from './delivery.ts';
 import type { Observers, PluginFailure, StagePlace } from './observer.ts';
@@ -21,7 +22,7 @@ interface DeadLettersOptions {
 }
 
 /** An event that a plugin failed on, with its part of the delivery. */
-type Failure = [event: CollectedEvent, delivery: Delivery, error: unknown];
+type Failure = [event: CollectedEvent, delivery: Delivery, error: unknown, how?: GivenUp];
 
 const UNCUT = { withheld: 'the event came of a line that was cut, and its own end could not be taken off' };
 
@@ -103,12 +104,12 @@ export class DeadLetters {
     place: StagePlace,
     reason: PluginFailure['reason'],
     what: string,
-    [event, delivery, error]: Failure,
+    [event, delivery, error, how]: Failure,
     content: () => Record<string, unknown>,
   ): void {
     const { pipeline, withheld, observer, isOpen } = this.#options;
     if (!isOpen) {
-      this.#drop(place, { error, reason, what }, event, delivery);
+      this.#drop(place, { error, reason, what }, event, delivery, how);
       return;
     }
     observer.pluginFailed(place, { error, reason, what });
@@ -124,10 +125,16 @@ export class DeadLetters {
     this.#batch$.next(batchOf([entry], delivery));
   }
 
-  #drop(place: StagePlace, failure: PluginFailure, event: CollectedEvent, delivery: Delivery): void {
+  #drop(
+    place: StagePlace,
+    failure: PluginFailure,
+    event: CollectedEvent,
+    delivery: Delivery,
+    how: GivenUp = 'refused',
+  ): void {
     const { observer } = this.#options;
     observer.pluginFailed(place, failure);
     observer.dropped(place, failure.reason, 1, () => [event]);
-    delivery.acknowledge(1, 'failed');
+    delivery.acknowledge(1, how);
   }
 }

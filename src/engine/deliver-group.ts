@@ -128,9 +128,9 @@ class EventGroup {
     const wait = rest.size === 0 ? undefined : isUntried ? 0 : this.#attempts.next(error);
     this.#hasGivenUp ||= lost.size > 0 || (wait === undefined && rest.size > 0);
     if (wait === undefined) this.#callsEnded();
-    acknowledgement.giveUp(this.#left, lost);
+    acknowledgement.giveUp(this.#left, lost, 'refused');
     if (wait === undefined) {
-      acknowledgement.giveUp(this.#left, restErrors);
+      acknowledgement.giveUp(this.#left, restErrors, 'failed');
       return EMPTY;
     }
     this.#keepRest(split);
@@ -165,6 +165,7 @@ class EventGroup {
     acknowledgement.giveUp(
       this.#left,
       new Map(Array.from({ length: size }, (_, position) => [position, error])),
+      isPermanent(error) ? 'refused' : 'failed',
     );
     return EMPTY;
   }

@@ -4,9 +4,10 @@ const RANK: Readonly<Record<Outcome, number>> = {
   forwarded: 0,
   dropped: 1,
   dead_lettered: 2,
-  failed: 3,
-  rejected: 4,
-  too_large: 5,
+  refused: 3,
+  failed: 4,
+  rejected: 5,
+  too_large: 6,
 };
 
 /**

@@ -32,10 +32,8 @@ export interface BatchingDemand extends Demand {
 
 /** When a broker delivers events again. */
 export interface Redelivery {
-  /** Milliseconds until events that failed come again after so many deliveries; undefined: never. */
+  /** Milliseconds until events that failed, or were rejected, come again after so many deliveries; undefined: never. */
   afterFailure(deliveries: number): number | undefined;
-  /** With the trait `answers`: milliseconds until events come again that a full buffer has rejected. */
-  readonly afterRejection?: number;
   /** Milliseconds until events come again about which the broker hears nothing, because the run that had them has failed. */
   readonly afterSilence: number;
 }

@@ -12,7 +12,9 @@ export type Outcome =
   /** A processor filtered it. */
   | 'dropped'
   | 'dead_lettered'
-  /** It was given up without a dead letter, and counted as lost. Sent again, it would fail again. */
+  /** A plugin failed on it for good, and there is no dead letter: it is counted as lost. Sent again, it would fail again. */
+  | 'refused'
+  /** It was given up after `delivery.attempts`: the source is to send it again. */
   | 'failed'
   /** The buffer has no room for the batch: the source is to send it again later. */
   | 'rejected'

@@ -140,14 +140,10 @@ export class UnreadMessages implements Unread {
 
   acknowledge([item]: readonly [Item], outcome: Outcome): boolean {
     if (!this.#open.delete(item)) return false;
-    const wait = this.#waitAfter(outcome, item);
+    const comesAgain = outcome === 'failed' || outcome === 'rejected';
+    const wait = comesAgain ? this.#redelivery.afterFailure(this.#deliveriesOf(item)) : undefined;
     if (wait !== undefined) this.#deliverAt(asyncScheduler.now() + wait, item);
     return true;
-  }
-
-  #waitAfter(outcome: Outcome, item: Item): number | undefined {
-    if (outcome === 'failed') return this.#redelivery.afterFailure(this.#deliveriesOf(item));
-    return outcome === 'rejected' ? this.#redelivery.afterRejection : undefined;
   }
 
   #deliveriesOf({ position }: Item): number {

@@ -365,8 +365,44 @@ describe('acknowledging', () => {
     expect(acknowledged).toEqual([
       [1, 'forwarded'],
       [2, 'dropped'],
-      [3, 'failed'],
+      [3, 'refused'],
     ]);
+  });
+
+  it('tells what can never be delivered from what has used up its attempts', () => {
+    const named = (permanent: boolean) =>
+      Object.assign(new PluginError('one of them'), {
+        failedEvents: [{ event: 0, permanent, error: new PluginError('not this one') }],
+      });
+    const outcomesOf = (error: unknown, attempts: number) =>
+      new Set(
+        acknowledgedBy({
+          forward: { bad: () => throwError(() => error) },
+          pipeline: { delivery: { attempts } },
+        }).map(([, outcome]) => outcome),
+      );
+    const permanent = new PluginError('refused', { permanent: true });
+    for (const attempts of [1, 3]) {
+      expect(outcomesOf(permanent, attempts)).toEqual(new Set(['refused']));
+      expect(outcomesOf(new PluginError('503'), attempts)).toEqual(new Set(['failed']));
+      expect(outcomesOf(named(false), attempts)).toEqual(new Set(['failed']));
+    }
+    const process = {
+      bad: () => {
+        throw new Error('it fails');
+      },
+    };
+    expect(acknowledgedBy({ process, forward: { good: () => {} } })).toEqual([
+      [1, 'refused'],
+      [2, 'refused'],
+      [3, 'refused'],
+    ]);
+    // A forwarder that has not answered in time may do so later.
+    const timedOut = acknowledgedBy({
+      forward: { never: () => NEVER },
+      pipeline: { delivery: { attempts: 1, timeout: 1 } },
+    });
+    expect(timedOut.map(([, outcome]) => outcome)).toEqual(['failed', 'failed', 'failed']);
   });
 
   it.each([

@@ -77,7 +77,7 @@ describe('routes', () => {
     const events = [collectedEvent({ n: 1, level: 'error' }), collectedEvent({ n: 2 })];
     const { got, outcomes, stats } = run(events, { alerts: 'data.level == "error"' });
     expect([got.archive?.map(n), got.alerts?.map(n)]).toEqual([[1, 2], [1]]);
-    expect(outcomes).toEqual(['failed']);
+    expect(outcomes).toEqual(['refused']);
     expect(stats).toMatchObject({ dropped: { route_failed: 1 }, in_flight: 0 });
   });
 

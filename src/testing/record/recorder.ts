@@ -246,7 +246,7 @@ export class Recorder implements PipelineObserver {
     const uncommitted = this.#options.commits ? this.#uncommitted.get(name) : undefined;
     for (const event of events()) {
       if (!pending.delete(event)) continue;
-      if (outcome === 'failed') this.#failed(name, event);
+      if (outcome === 'failed' || outcome === 'rejected') this.#failed(name, event);
       uncommitted?.add(event);
     }
   }

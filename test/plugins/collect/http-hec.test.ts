@@ -110,7 +110,7 @@ describe('http: Splunk HEC', () => {
   });
 
   it('is busy when there is no room, and when the buffer is full: senders discard events after 429', async () => {
-    for (const options of [{ room: 0 }, { outcome: 'rejected' }] as const) {
+    for (const options of [{ room: 0 }, { outcome: 'rejected' }, { outcome: 'failed' }] as const) {
       const collector = await start(options);
       const answer = await collector.post('{"event":"a"}', AUTH, '/services/collector');
       expect([answer.status, await answer.json()]).toEqual([
@@ -132,11 +132,11 @@ describe('http: Splunk HEC', () => {
 
   it('takes what fails for good, and refuses for ever what is larger than the buffer', async () => {
     const headers = { ...AUTH, 'x-splunk-request-channel': 'c1' };
-    const post = async (outcome: 'failed' | 'too_large') => {
+    const post = async (outcome: 'refused' | 'too_large') => {
       const answer = await (await start({ outcome })).post('{"event":"a"}', headers, '/services/collector');
       return [answer.status, await answer.json(), answer.headers.get('retry-after')];
     };
-    expect(await post('failed')).toEqual([200, { text: 'Success', code: 0, ackId: 0 }, null]);
+    expect(await post('refused')).toEqual([200, { text: 'Success', code: 0, ackId: 0 }, null]);
     expect(await post('too_large')).toEqual([413, { text: expect.stringMatching(/buffer/), code: 27 }, null]);
   });
 

@@ -138,8 +138,8 @@ describe('http: answers', () => {
   it.each([
     ['ask to repeat what a full buffer has refused', 'rejected', 429, '5'],
     ['ask to send less than the whole buffer at a time, and not to repeat it', 'too_large', 413, null],
-    // It would fail again, and again.
-    ['do not ask to repeat what failed for good', 'failed', 200, null],
+    ['do not ask to repeat what failed for good', 'refused', 200, null],
+    ['ask to repeat what could not be delivered for now', 'failed', 429, '5'],
   ] as const)('%s', async (_name, outcome, status, retryAfter) => {
     const collector = await start({}, { outcome });
     const answer = await collector.post('one\n', TEXT);

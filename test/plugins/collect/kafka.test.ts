@@ -255,13 +255,36 @@ describe('what waits to be emitted', () => {
   });
 });
 
+describe('events that could not be delivered for now', () => {
+  it('are read again with all after them, and not committed', async () => {
+    const { kafka, numbers, acknowledge, lines, end } = run({}, filled(3));
+    await eventually(() => numbers().length === 3);
+    acknowledge('failed');
+    expect(lines).toEqual([
+      expect.stringMatching(/record 0 of partition 0 .*read again from there in 1 s \(failures: 1\)$/),
+    ]);
+    await eventually(() => numbers().length === 3);
+    expect(committed(kafka)['logs[0]']).toBe(0);
+    acknowledge();
+    await eventually(() => committed(kafka)['logs[0]'] === 3);
+    end();
+  });
+
+  it('fail the run with --once', async () => {
+    const { numbers, acknowledge, state } = run({}, filled(3), { once: true });
+    await eventually(() => numbers().length === 3);
+    acknowledge('failed');
+    expect(state.error?.message).toMatch(/it is not committed\. Configure a dead letter$/);
+  });
+});
+
 describe('events that failed for good', () => {
   it.each([[false], [true]])(
     'are committed, so that they do not hold back what follows: once %s',
     async (once) => {
       const { kafka, numbers, acknowledge, lines, state, end } = run({}, filled(3), { once });
       await eventually(() => numbers().length === 3);
-      acknowledge('failed');
+      acknowledge('refused');
       end();
       await eventually(() => committed(kafka)['logs[0]'] === 3);
       expect([lines, state.error]).toEqual([[], undefined]);

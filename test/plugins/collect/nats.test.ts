@@ -99,18 +99,31 @@ describe('a message', () => {
     expect(stats).toMatchObject({ collected: 4, forwarded: { out: 4 }, in_flight: 0 });
   });
 
-  it('whose event fails is delivered again later and later, and after `max_deliver` times never', () => {
+  it('whose event used up its attempts is delivered again later and later, and after `max_deliver` times never', () => {
     const fails = () => {
-      throw new PluginError('no', { permanent: true });
+      throw new PluginError('not now');
     };
     const { nats, out } = run({
       nats: filled(message(1, 1)),
       fields: { max_deliver: 3, nak_delay: 2 },
       forward: fails,
+      pipeline: { delivery: { attempts: 1 } },
       until: 60_000,
     });
     expect(nats.answers).toEqual(['1 nak 2000', '1 nak 4000', '1 term']);
     expect(out).toEqual([1, 1, 1]);
+  });
+
+  it('whose event failed for good is acknowledged: it would fail again', () => {
+    const { nats, out } = run({
+      nats: filled(message(1, 1)),
+      forward: () => {
+        throw new PluginError('no', { permanent: true });
+      },
+      until: 60_000,
+    });
+    expect(nats.answers).toEqual(['1 ack']);
+    expect(out).toEqual([1]);
   });
 
   it('is not delivered again if the failed event went to the dead letter', () => {
@@ -278,11 +291,11 @@ describe('the window', () => {
     run({
       nats,
       fields: { nak_delay: 1 },
-      pipeline: { max_in_flight: 100_000 },
+      pipeline: { max_in_flight: 100_000, delivery: { attempts: 1 } },
       until: 3000,
       forward: () => {
         startedAt.push(asyncScheduler.now());
-        if (startedAt.length <= 200) throw new PluginError('no', { permanent: true });
+        if (startedAt.length <= 200) throw new PluginError('not now');
       },
     });
     expect(nats.answers.filter((answer) => answer.endsWith('ack'))).toHaveLength(200);

@@ -424,7 +424,7 @@ describe('otlp: requests', () => {
   });
 
   it('that find no room, in the pipeline or in its buffer, are to be repeated', async () => {
-    for (const options of [{ outcome: 'rejected' }, { room: 0 }] as const) {
+    for (const options of [{ outcome: 'rejected' }, { outcome: 'failed' }, { room: 0 }] as const) {
       const collector = await start(options);
       const answer = await collector.post(logs(RECORD), PROTOBUF, '/v1/logs');
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
@@ -434,7 +434,7 @@ describe('otlp: requests', () => {
 
   it('that fail for good or are larger than the buffer are not to be repeated', async () => {
     for (const [outcome, status] of [
-      ['failed', 200],
+      ['refused', 200],
       ['too_large', 413],
     ] as const) {
       const collector = await start({ outcome });

@@ -54,7 +54,7 @@ async function listen(
   });
   const batches: EventBatch[] = [];
   const result = { error: undefined as unknown, isComplete: false };
-  const acknowledge = (batch: EventBatch, outcome: 'forwarded' | 'failed' = 'forwarded') => {
+  const acknowledge = (batch: EventBatch, outcome: 'forwarded' | 'failed' | 'refused' = 'forwarded') => {
     batch.acknowledge?.(outcome);
     window.release(batch.size);
   };
@@ -502,9 +502,19 @@ describe('syslog over RELP', () => {
     const sender = await client(port);
     sender.write(`${OPEN}2 syslog 7 <13>one\n3 close 0\n`);
     await eventually(() => expect(messages()).toEqual(['one']));
-    acknowledge(batches[0] as EventBatch, 'failed');
+    acknowledge(batches[0] as EventBatch, 'refused');
     await eventually(() => expect(sender.isClosed()).toBe(true));
     expect(sender.received()).toMatch(/2 rsp 6 200 OK\n3 rsp 0\n/);
+  });
+
+  it('closes the connection without an answer if a message could not be delivered for now', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n3 close 0\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    acknowledge(batches[0] as EventBatch, 'failed');
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).not.toMatch(/[23] rsp/);
   });
 
   it('answers commands while there is no room for messages', async () => {
