@@ -2,11 +2,13 @@ import { jsonOf } from './answer.ts';
 
 /** What became of a document of a bulk request of Elasticsearch. */
 export interface BulkItem {
+  /** `create`, `index`, `update` or `delete`. */
+  readonly action: string;
   readonly status: number;
   readonly error?: unknown;
 }
 
-/** The error of an item whose id is there already. All other ones with 409 are failures. */
+/** The error of a document whose id is there already, if it was to be created. All other ones with 409 are failures. */
 const IS_THERE = 'version_conflict_engine_exception';
 
 /**
@@ -17,15 +19,19 @@ const IS_THERE = 'version_conflict_engine_exception';
 export function bulkItems(text: string, action?: string): readonly BulkItem[] | undefined {
   const items = (jsonOf(text) as { readonly items?: unknown } | null | undefined)?.items;
   if (!Array.isArray(items)) return undefined;
-  const results = items.map((item: Readonly<Record<string, BulkItem | null>> | null) =>
-    action === undefined ? Object.values(item ?? {})[0] : item?.[action],
-  );
-  return results.every((result) => Number.isInteger(result?.status)) ? (results as BulkItem[]) : undefined;
+  const results = items.map((item: Readonly<Record<string, object | null>> | null) => {
+    const [name = '', result] = Object.entries(item ?? {})[0] ?? [];
+    return action === undefined || action === name ? { ...result, action: name } : undefined;
+  });
+  const isResult = (result: object | undefined): result is BulkItem =>
+    Number.isInteger((result as BulkItem | undefined)?.status);
+  return results.every(isResult) ? results : undefined;
 }
 
-/** The status of an item. One with an id that is there already was stored by an earlier request. */
+/** The status of an item. One to be created whose id is there already was stored by an earlier request. */
 export function statusOf(item: BulkItem): number {
-  return item.status === 409 && errorType(item) === IS_THERE ? 200 : item.status;
+  const isThere = item.action === 'create' && item.status === 409 && errorType(item) === IS_THERE;
+  return isThere ? 200 : item.status;
 }
 
 /** The kind of an error, which is an identifier: its reason may quote events. */

@@ -178,7 +178,9 @@ function expectedOf<T>({ status, text, isCut }: Answer, of: AnsweredCall, settin
         ? 'its JSON is incomplete'
         : safeReason(error);
     const message = `${of.server} answered ${status} to ${counted(of.documents.count, 'event')} with an answer in which ${setting} does not find what became of them, so it is not known which of them it took: ${reason}`;
-    throw Object.assign(new PluginError(message), { fatal: !isIncomplete });
+    // Halves of a batch have shorter answers.
+    const isShorterInHalves = isCut && of.documents.count > 1;
+    throw Object.assign(new PluginError(message), { fatal: !isIncomplete && !isShorterInHalves });
   }
 }
 

@@ -233,7 +233,7 @@ function bufferSettings(config: PipelineConfig): GraphSetting[] {
 
 /** None for what is not set: a switch that is off, no limit, no text. */
 function setting(key: string, value: unknown, unit: string): GraphSetting[] {
-  const values = shownValues(value, unit);
+  const values = shownValues(ADDRESSES.has(key) ? addressesOf(value) : value, unit);
   return values.length === 0 ? [] : [{ key: visibleText(key), values }];
 }
 
@@ -241,8 +241,8 @@ function shownValues(value: unknown, unit: string): string[] {
   if (value === undefined || value === null || value === false || value === MAX_COUNT) return [];
   if (typeof value === 'number') return [`${formatNumber(value)}${unit}`];
   if (typeof value === 'boolean') return ['true'];
-  if (typeof value === 'string') return [visibleText(withoutPath(value))];
-  if (Array.isArray(value)) return firstOf(value.map((item) => withoutPath(String(item))));
+  if (typeof value === 'string') return [visibleText(value)];
+  if (Array.isArray(value)) return firstOf(value.map(String));
   if (!isMapping(value)) return [];
   const { scheme, host, port } = value;
   if (typeof host === 'string' && typeof port === 'number') {
@@ -254,10 +254,24 @@ function shownValues(value: unknown, unit: string): string[] {
   return isRange ? [visibleText(`${minimum} – ${maximum}${unit}`)] : firstOf(Object.keys(value));
 }
 
-/** Scheme, host and port of a URL: the path of a webhook is its token, and a user name may come with a password. */
-function withoutPath(value: string): string {
-  const [, scheme, authority = ''] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)/i.exec(value) ?? [];
-  return scheme === undefined ? value : scheme + authority.slice(authority.lastIndexOf('@') + 1);
+/** Settings of which graphs show no more than scheme, host and port. */
+const ADDRESSES: ReadonlySet<string> = new Set(['url', 'endpoint', 'servers', 'brokers']);
+
+function addressesOf(value: unknown): unknown {
+  if (typeof value === 'string') return addressOf(value);
+  return Array.isArray(value) ? value.map((item) => addressOf(String(item))) : value;
+}
+
+/** The text from the scheme to the port, in which a reference to a variable may stand for each part, or for all of them. */
+const ADDRESS = /^((?:\$\{[^}]*\}|[a-z\d+.-])+:[\\/]+)?((?:\$\{[^}]*\}|[^/?#\\])*)/i;
+
+/** Without the path, which is the token of a webhook, and without a user name, which may come with a password. */
+function addressOf(value: string): string {
+  const text = value.trim();
+  const url = text.includes('${') || !URL.canParse(text) ? undefined : new URL(text);
+  if (url !== undefined && url.host !== '') return `${url.protocol}//${url.host}`;
+  const [, scheme = '', authority = ''] = ADDRESS.exec(text) ?? [];
+  return scheme + authority.slice(authority.lastIndexOf('@') + 1);
 }
 
 function firstOf(values: readonly string[]): string[] {

@@ -34,7 +34,8 @@ interface PluginBase {
   readonly example?: string;
   /**
    * The settings that graphs and drawings of tests show, each with the unit of its number, or an empty string. None of
-   * them may hold a secret, except that of a URL, only the scheme, the host and the port are shown. Default: numbers and switches whose names do not suggest one.
+   * them may hold a secret. Of `url`, `endpoint`, `servers` and `brokers`, only scheme, host and port are shown. Default:
+   * numbers and switches whose names do not suggest a secret.
    */
   readonly shownSettings?: Readonly<Record<string, string>>;
 }
