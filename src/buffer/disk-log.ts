@@ -5,8 +5,9 @@ import { counted } from '../../operators/internal.ts';
 import { fileSystem, writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { BACKOFF, PluginError } from '../sdk/errors.ts';
+import { replaceFlushed } from '../state/replace-file.ts';
 import type { BufferStatus, EventBufferOptions, Reservation } from './event-buffer.ts';
-import { encodeRecord, HEADER_BYTES } from './record.ts';
+import { encodeRecord, HEADER_BYTES, type RecordHeader } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
 import {
   cutTail,
@@ -26,7 +27,11 @@ export interface LogRecord {
   /** The file that it is in. */
   readonly path: string;
   readonly start: number;
-  /** A name for it that no other record has, of this or of another log. It is the same after a crash. */
+  /**
+   * A name for it that no other record with other events has, of this or of another log. It is the same after a crash. The
+   * folders of cloned machines have the same id and the same numbers of segments, so the checksum of the events tells their
+   * records apart.
+   */
   readonly id: string;
   /** Where the next record starts. */
   readonly end: LogPosition;
@@ -68,9 +73,14 @@ export class DiskLog {
   #isEnded = false;
   #isClosed = false;
 
-  private constructor(options: EventBufferOptions, segments: Segment[], released: ReleasedPosition) {
+  private constructor(
+    options: EventBufferOptions,
+    id: string,
+    segments: Segment[],
+    released: ReleasedPosition,
+  ) {
     this.#options = options;
-    this.#id = logId(options.folder);
+    this.#id = id;
     this.#segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(options.maxBytes / MIN_SEGMENTS));
     this.#segments = segments;
     this.#released = released;
@@ -83,7 +93,7 @@ export class DiskLog {
     const released = ReleasedPosition.open(options.folder);
     const segments = await findSegments(options.folder, released.position);
     await repairTails(segments, options.logger);
-    const log = new DiskLog(options, segments, released);
+    const log = new DiskLog(options, await logId(options), segments, released);
     await log.#removeReleased();
     return log;
   }
@@ -310,9 +320,9 @@ export class DiskLog {
   }
 
   /** Also with the time: if the newest segments are lost, their numbers come again. */
-  #idOf({ number }: Segment, start: number, writtenAt: number): string {
+  #idOf({ number }: Segment, start: number, { writtenAt, checksum }: RecordHeader): string {
     const time = new Date(writtenAt).toISOString().replaceAll(/[-:]/g, '');
-    return `${time}-${this.#id}-${number}-${start}`;
+    return `${time}-${this.#id}-${checksum.toString(16)}-${number}-${start}`;
   }
 
   async #readFrom(segment: Segment): Promise<LogRecord | undefined> {
@@ -328,7 +338,7 @@ export class DiskLog {
     segment.oldest = undefined;
     if (found?.documents !== undefined) {
       this.#unreleased.push({ end, events, writtenAt: found.writtenAt });
-      const id = this.#idOf(segment, start, found.writtenAt);
+      const id = this.#idOf(segment, start, found);
       return { documents: found.documents, events, path: segment.path, start, id, end };
     }
     this.#options.logger.error(`${segment.path}: ${counted(events, 'event')} ${damageAt(end.offset)}`);
@@ -341,15 +351,22 @@ export class DiskLog {
   }
 }
 
-/** The start of the names of all records in a folder: the same for ever, and different in each. */
-function logId(folder: string): string {
+/** A part of the names of all records in a folder: the same for ever, and another one in each folder that is not a copy. */
+async function logId({ folder, logger }: EventBufferOptions): Promise<string> {
   const path = join(folder, 'id');
-  const known = fileSystem.existsSync(path) ? fileSystem.readFileSync(path, 'latin1') : '';
-  if (LOG_ID.test(known)) return known;
   const id = randomUUID();
-  // A crash may have torn it.
-  fileSystem.rmSync(path, { force: true });
-  fileSystem.writeFileSync(path, id, { mode: 0o600 });
+  try {
+    const known = fileSystem.existsSync(path) ? fileSystem.readFileSync(path, 'latin1') : '';
+    if (LOG_ID.test(known)) return known;
+    await replaceFlushed(path, id);
+  } catch (cause) {
+    // What is in the buffer can be delivered all the same, which may be what makes room on the disk.
+    const { message } = writeError(path, cause as NodeJS.ErrnoException);
+    logger.warn(
+      `${message}. Events of this buffer have other ids after the next start: a sink that knows them by their ids stores ` +
+        'those again that are delivered again',
+    );
+  }
   return id;
 }
 

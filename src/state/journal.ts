@@ -3,6 +3,7 @@ import zlib from 'node:zlib';
 import { counted } from '../../operators/internal.ts';
 import { fileSystem, fsCall, syncFolder } from '../../operators/internal-files.ts';
 import type { StateValue } from '../sdk/context.ts';
+import { writeReplacement } from './replace-file.ts';
 
 // Not a named import, which would keep an older Node.js from loading the module that names the required version.
 const { crc32 } = zlib;
@@ -111,22 +112,6 @@ export class Journal {
     const found = fileSystem.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     return found?.ino === this.#identity.ino && found.dev === this.#identity.dev;
   }
-}
-
-/** Writes a file beside `path`, which is to replace the one there as soon as it is renamed. */
-export function writeReplacement(path: string, text: string): { file: number; temporary: string } {
-  const temporary = `${path}.new`;
-  // Left by a crash, or a symbolic link that must not choose the file to write to.
-  fileSystem.rmSync(temporary, { force: true });
-  const file = fileSystem.openSync(temporary, 'wx', 0o600);
-  try {
-    fileSystem.writeFileSync(file, text);
-  } catch (error) {
-    fileSystem.closeSync(file);
-    fileSystem.rmSync(temporary, { force: true });
-    throw error;
-  }
-  return { file, temporary };
 }
 
 /** A journal without commits. */

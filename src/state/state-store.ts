@@ -1,19 +1,11 @@
-import { dirname } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import { asyncScheduler, type Subscription } from 'rxjs';
-import { fileSystem, fsCall, syncFolder } from '../../operators/internal-files.ts';
 import type { CollectorState, Logger, StateValue } from '../sdk/context.ts';
 import { checkStateValue } from '../sdk/state-value.ts';
 import type { FolderLock } from './folder-lock.ts';
-import {
-  Journal,
-  type Snapshot,
-  type StateChange,
-  type StateEntry,
-  snapshotText,
-  writeReplacement,
-} from './journal.ts';
+import { Journal, type Snapshot, type StateChange, type StateEntry, snapshotText } from './journal.ts';
 import { type FoundState, statePaths } from './load-state.ts';
+import { replaceFlushed } from './replace-file.ts';
 
 /** What collectors remember over restarts, in a folder that this process alone writes to. */
 export interface StateStore {
@@ -163,14 +155,6 @@ export class JournalStateStore implements StateStore {
   #snapshot(): Snapshot {
     return { sequence: this.#sequence, entries: this.#table.entries() };
   }
-}
-
-/** Replaces a file so that, even if the machine dies, the old or the new one is there whole. */
-async function replaceFlushed(path: string, text: string): Promise<void> {
-  const { file, temporary } = writeReplacement(path, text);
-  await fsCall((done) => fileSystem.fsync(file, done)).finally(() => fileSystem.closeSync(file));
-  await fsCall((done) => fileSystem.rename(temporary, path, done));
-  await syncFolder(dirname(path));
 }
 
 type Part = 'journal' | 'copy';

@@ -15,6 +15,8 @@ const MAX_BYTES = 400;
 interface Seen {
   readonly acknowledged: number[];
   readonly read: number[];
+  /** The names of the records that it has read, by number. */
+  readonly ids: Map<number, string>;
 }
 
 /** Writes records, reads and releases them meanwhile, and ends with `end`. */
@@ -29,8 +31,10 @@ async function run(first: number, count: number, seen: Seen): Promise<void> {
     onFull: () => {},
   });
   const reading = (async () => {
-    for await (const { documents, end } of log.read()) {
-      seen.read.push(JSON.parse(documents.toString()).n);
+    for await (const { documents, id, end } of log.read()) {
+      const { n } = JSON.parse(documents.toString());
+      seen.read.push(n);
+      seen.ids.set(n, id);
       await firstValueFrom(timer(20));
       log.release(end);
     }
@@ -49,8 +53,8 @@ async function run(first: number, count: number, seen: Seen): Promise<void> {
 async function crashAfter(call: number, kind: 'process' | 'power') {
   const machine = new VirtualMachine();
   const [before, after]: Seen[] = [
-    { acknowledged: [], read: [] },
-    { acknowledged: [], read: [] },
+    { acknowledged: [], read: [], ids: new Map() },
+    { acknowledged: [], read: [], ids: new Map() },
   ];
   const process = (first: number, count: number, seen: Seen) => {
     machine.boot();
@@ -89,6 +93,20 @@ describe.each(['process', 'power'] as const)('a log on disk whose %s fails after
       expect(after.read).toEqual([...after.read].sort((a, b) => a - b));
       expect(after.read.slice(-2)).toEqual([RECORDS, RECORDS + 1]);
     }
+  });
+
+  it('gives a record that it gives again the same id', async () => {
+    const { calls } = await crashAfter(Number.POSITIVE_INFINITY, kind);
+    let again = 0;
+    for (let call = 1; call <= calls; call++) {
+      const { before, after } = await crashAfter(call, kind);
+      for (const [n, id] of after.ids) {
+        if (!before.ids.has(n)) continue;
+        again++;
+        expect({ call, n, id }).toEqual({ call, n, id: before.ids.get(n) });
+      }
+    }
+    expect(again).toBeGreaterThan(20);
   });
 });
 

@@ -1,5 +1,7 @@
 import fs from 'node:fs';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler } from 'rxjs';
+import { type FileSystem, replaceFileSystem } from '../../operators/internal-files.ts';
 import { DiskLog, type LogRecord } from '../../src/buffer/disk-log.ts';
 import type { EventBufferOptions } from '../../src/buffer/event-buffer.ts';
 import { eventually } from '../support/eventually.ts';
@@ -75,6 +77,83 @@ async function readAll(log: DiskLog, releases = false): Promise<number[]> {
 }
 
 const segments = () => fs.readdirSync(folder('buffer')).filter((name) => name.endsWith('.records'));
+
+/** The names of all records that are not released. */
+async function readIds(log: DiskLog): Promise<string[]> {
+  log.end();
+  const ids: string[] = [];
+  for await (const { id } of log.read()) ids.push(id);
+  return ids;
+}
+
+describe('the names of records', () => {
+  it('are different in the copies of a folder, as a golden image makes them, even in the same millisecond', async () => {
+    const image = await open();
+    await write(image, 0);
+    for await (const { end } of image.read()) {
+      image.release(end);
+      break;
+    }
+    await opened.pop()?.close();
+    const now = jest.spyOn(asyncScheduler, 'now').mockReturnValue(1_800_000_000_000);
+    try {
+      const ids: string[] = [];
+      for (const clone of ['one', 'other']) {
+        fs.cpSync(folder('buffer'), folder(clone), { recursive: true });
+        const log = await open({ folder: folder(clone) });
+        await log.write(Buffer.from(`{"host":"${clone.padEnd(5)}"}\n`), 1);
+        ids.push(...(await readIds(log)));
+      }
+      expect(new Set(ids).size).toBe(2);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('stay the same where they can be written, and are written whole or not at all', async () => {
+    const log = await open();
+    await write(log, 1);
+    const ids = await readIds(log);
+    expect(fs.statSync(folder('buffer/id')).mode & 0o777).toBe(0o600);
+    expect(fs.existsSync(folder('buffer/id.new'))).toBe(false);
+    expect(await readIds(await reopenAfterCrash())).toEqual(ids);
+    expect(logger.lines).toEqual([]);
+  });
+
+  it.each(['writeFileSync', 'rename', 'openSync'] as const)(
+    'are new ones if `%s` fails, with a warning, and what waits can be delivered',
+    async (call) => {
+      const log = await open();
+      await write(log, 1);
+      await opened.pop()?.close();
+      // As an earlier version has left it.
+      fs.rmSync(folder('buffer/id'));
+      const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      const restore = replaceFileSystem({
+        ...fs,
+        [call]: (...args: unknown[]) => {
+          const done = args.at(-1);
+          if (typeof done !== 'function') throw full;
+          done(full);
+        },
+      } as FileSystem);
+      try {
+        expect(await readIds(await open())).toEqual([expect.stringMatching(/^\d{8}T/)]);
+      } finally {
+        await opened.pop()?.close();
+        restore();
+      }
+      expect(fs.existsSync(folder('buffer/id'))).toBe(false);
+      expect(logger.lines).toEqual([
+        expect.stringMatching(
+          /^warn cannot write to .*buffer\/id: ENOSPC.*; make room on that disk\. Events /,
+        ),
+      ]);
+      expect(await readAll(await open())).toEqual([1]);
+      expect(fs.readFileSync(folder('buffer/id'), 'latin1')).toHaveLength(36);
+    },
+  );
+});
 
 describe('a log on disk', () => {
   it('gives what was written, in order, also while it is being written', async () => {

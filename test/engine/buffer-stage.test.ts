@@ -295,7 +295,7 @@ describe('a buffer on disk', () => {
       expect(new Set(again)).toEqual(new Set(['the same']));
       expect(new Set(names.values()).size).toBe(17);
       expect(
-        [...names.values()].every((name) => /^\d{8}T\d{6}\.\d{3}Z(?:-[\da-f]+){5}-1-\d+-\d+$/.test(name)),
+        [...names.values()].every((name) => /^\d{8}T\d{6}\.\d{3}Z(?:-[\da-f]+){6}-1-\d+-\d+$/.test(name)),
       ).toBe(true);
     },
   );
