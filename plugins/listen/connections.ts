@@ -83,6 +83,11 @@ export class Connections {
     }
   }
 
+  /** Closes the connections over which nothing ever came, such as those whose TLS handshake is not over. */
+  closeNew(): void {
+    for (const { socket, wasUsed } of this.#open.values()) if (!wasUsed) socket.destroy();
+  }
+
   closeIdle(): void {
     for (const { socket, uses } of this.#open.values()) if (uses === 0) socket.destroy();
   }

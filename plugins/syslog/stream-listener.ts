@@ -146,6 +146,7 @@ class StreamListener {
     this.#isStopped = true;
     this.#timers.unsubscribe();
     this.#server.close();
+    this.#open.closeNew();
     const { ended, config, stats } = this.#ctx;
     for (const { unread } of this.#connections.keys()) stats.lost(unread);
     if (config.listen.scheme !== 'relp') this.#destroyAll();
@@ -161,6 +162,8 @@ class StreamListener {
   }
 
   #connect(socket: Socket): void {
+    // A TLS handshake may end after a stop, when nothing is read any more.
+    if (this.#isStopped) socket.destroy();
     if (socket.destroyed) return;
     const { config } = this.#ctx;
     const source = addressOf(socket);

@@ -223,6 +223,16 @@ describe('connections of syslog', () => {
   });
 });
 
+it('syslog closes connections whose TLS handshake is not over when it is stopped', async () => {
+  new CertificateAuthority(temp('.'), 'ca').issue('server');
+  const tls = { cert: { file: temp('server.pem') }, key: { file: temp('server.key') } };
+  const listener = await listen({ listen: 'tls://127.0.0.1:0', max_connections: 1, tls });
+  const silent = await client(listener.port);
+  await expectRefused(listener.port);
+  listener.stop();
+  await eventually(() => expect(silent.isClosed()).toBe(true));
+});
+
 describe('syslog over TCP', () => {
   it('becomes events, whose time is that of the message', async () => {
     const { port, events } = await listen({ listen: 'tcp://127.0.0.1:0' });
