@@ -33,6 +33,8 @@ export interface RequestEvents {
   readonly rows: Rows;
   /** About how much they take beside the body of the request. */
   readonly memoryBytes: number;
+  /** Records of the request that are malformed, which are left out, and why the first of them is. */
+  readonly rejected?: { readonly count: number; readonly reason: string } | undefined;
   /** Called when none of the rows is used any more. */
   release?(): void;
   /** What the client is told in place of the usual answer, once the events are acknowledged. */

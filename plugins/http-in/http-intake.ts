@@ -168,6 +168,7 @@ class HttpIntake {
       this.#ctx.stats.bytes(body.length);
       const result = await this.#intake.offer(events, body.length);
       if (result instanceof Refusal) throw result;
+      if (events.rejected !== undefined) this.#refusals.addRejected(events.rejected);
       this.#send(events.answer ?? answerTo(result), response);
     } catch (error) {
       // The client has left before its request was complete.

@@ -1,14 +1,19 @@
-import { isNoteworthy } from '../../operators/internal.ts';
+import { counted, isNoteworthy } from '../../operators/internal.ts';
 import type { PipelineRunContext } from '../../src/sdk/index.ts';
 import type { Refusal } from './refusal.ts';
 
 type Context = PipelineRunContext<{ readonly name: string }>;
 
-/** Counts refused requests, and logs them ever more rarely: a client with a wrong token repeats it for ever. */
+/**
+ * Counts refused requests, and records left out of others, and logs them ever more rarely: a client with a wrong token
+ * repeats it for ever.
+ */
 export class RefusalLog {
   readonly #ctx: Context;
   readonly #refused;
   readonly #counts = new Map<number, number>();
+  readonly #rejected;
+  #rejectedRecords = 0;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -16,6 +21,10 @@ export class RefusalLog {
       name: 'requests_refused_total',
       help: 'Requests that were refused, by the status of the answer.',
       labels: ['status'],
+    });
+    this.#rejected = ctx.metrics.counter({
+      name: 'records_rejected_total',
+      help: 'Malformed records that were left out of requests.',
     });
   }
 
@@ -29,6 +38,16 @@ export class RefusalLog {
     logger.warn(
       `${pipeline}: collector ${config.name} refused a request with ${status}: ${message} (requests with ${status} so far: ${count})`,
       { status },
+    );
+  }
+
+  addRejected({ count, reason }: { readonly count: number; readonly reason: string }): void {
+    this.#rejected.inc(count);
+    this.#rejectedRecords += count;
+    if (!isNoteworthy(this.#rejectedRecords, count)) return;
+    const { logger, pipeline, config } = this.#ctx;
+    logger.warn(
+      `${pipeline}: collector ${config.name} left ${counted(count, 'malformed record')} out of a request: ${reason} (so far: ${this.#rejectedRecords})`,
     );
   }
 }

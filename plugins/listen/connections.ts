@@ -5,8 +5,6 @@ import { steadyClock } from '../../operators/internal.ts';
 const LEAST_OPEN_MS = 1000;
 /** Of all connections: so many that have sent nothing yet may push out those that have. */
 const MOST_UNUSED_SHARE = 0.1;
-/** Milliseconds within which a client has to send something, after its TLS handshake if there is one. */
-const MOST_UNUSED_MS = 60_000;
 
 interface Limits {
   readonly most: number;
@@ -72,15 +70,6 @@ export class Connections {
       connection.uses--;
       connection.quietSince = this.#now();
     };
-  }
-
-  /** Closes the connections over which nothing came in time. To be called from time to time. */
-  closeUnused(): void {
-    const now = this.#now();
-    for (const [key, { socket, wasUsed, quietSince }] of this.#open) {
-      if (!wasUsed && now - quietSince >= MOST_UNUSED_MS)
-        this.#close(key, socket, `nothing came over it for ${MOST_UNUSED_MS / 1000} s`);
-    }
   }
 
   /** Closes the connections over which nothing ever came, such as those whose TLS handshake is not over. */

@@ -12,7 +12,11 @@ import { timeText } from './time-text.ts';
  */
 export function decodeJson(request: unknown, { record, json, times }: Signal, reserve: Reserve): Records {
   const records = new Records(reserve);
-  for (const group of listOf(member(objectOf(request), json.resources))) {
+  const all = objectOf(request);
+  const groups = member(all, json.resources);
+  if (groups === undefined && Object.keys(all).length > 0)
+    throw new MalformedMessage(`\`${json.resources}\` is missing`);
+  for (const group of listOf(groups)) {
     const { resource, ...inGroup } = objectOf(group);
     const resourceUrl = text(member(inGroup, 'schemaUrl'));
     const ofResource = commonOf('resource', fieldsJson(resource, RESOURCE), resourceUrl);

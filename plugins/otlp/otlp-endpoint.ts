@@ -41,7 +41,9 @@ function read(request: ReceivedRequest, signal: Signal): RequestEvents {
   const encoding = encodingOf(request.headers['content-type']);
   if (encoding === undefined) throw new Refusal(415, `send ${PROTOBUF} or ${JSON_TYPE}`);
   const records = decode(request, encoding, signal);
-  return { ...eventsOf(records.rows()), answer: taken(encoding, signal, records) };
+  const { rejected: count, problem: reason = '' } = records;
+  const rejected = count === 0 ? undefined : { count, reason };
+  return { ...eventsOf(records.rows()), rejected, answer: taken(encoding, signal, records) };
 }
 
 function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Records {

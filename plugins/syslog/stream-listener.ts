@@ -258,7 +258,6 @@ class StreamListener {
   }
 
   #closeSlow(): void {
-    this.#open.closeUnused();
     const idleMs = (this.#ctx.config.idle_timeout ?? Number.POSITIVE_INFINITY) * SECOND;
     for (const connection of this.#connections.keys()) {
       const why = connection.delay(idleMs);

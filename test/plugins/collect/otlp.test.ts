@@ -208,6 +208,10 @@ describe('otlp: logs', () => {
     expect(await json.json()).toEqual({
       partialSuccess: { rejectedLogRecords: '1', errorMessage: '`trace_id` is not hexadecimal' },
     });
+    // Many clients ignore that part of the answer.
+    expect(collector.logs.filter((text) => text.includes('malformed'))).toEqual([
+      expect.stringMatching(/left 4 malformed records out of a request: a value is nested .* \(so far: 4\)$/),
+    ]);
   });
 
   it('take JSON with the names of protobuf', async () => {
@@ -271,6 +275,7 @@ describe('otlp: logs', () => {
     [JSON_TYPE, '{"hunter2'],
     [JSON_TYPE, '[]'],
     [JSON_TYPE, '{"resourceLogs":{"hunter2":1}}'],
+    [JSON_TYPE, '{"logs":[{"body":"hunter2"}]}'],
   ])('that are malformed are refused: %#', async (headers, body) => {
     const collector = await start();
     const answer = await collector.post(body, headers, '/v1/logs');

@@ -110,27 +110,6 @@ describe('the connections of a listener', () => {
     expect(flood.filter(({ isOpen }) => isOpen())).toHaveLength(5);
   });
 
-  it('are closed if nothing comes for a minute, and only then', () => {
-    const { connections, open, closed } = server({ most: 10, quietMs: SECOND });
-    const all: ReturnType<typeof open>[] = [];
-    const isOpen = () => all.map((client) => client.isOpen());
-    inTime({
-      0: () => all.push(open(), open()),
-      59: () => {
-        all[0]?.use()();
-        connections.closeUnused();
-        expect(isOpen()).toEqual([true, true]);
-      },
-      60: () => {
-        connections.closeUnused();
-        expect(isOpen()).toEqual([true, false]);
-      },
-      86400: () => connections.closeUnused(),
-    });
-    expect(isOpen()).toEqual([true, false]);
-    expect(closed).toEqual(['nothing came over it for 60 s']);
-  });
-
   it('give their place back when they end', () => {
     const { open } = server({ most: 1, quietMs: SECOND });
     inTime({
