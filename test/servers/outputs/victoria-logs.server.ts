@@ -24,7 +24,7 @@ const http: HttpConnector<VictoriaLogs> = {
   name: 'http',
   target: (server, name) => ({
     forwarder: (at) =>
-      `plugin: http, payload: flat, url: '${at}/insert/jsonline?_msg_field=line&_time_field=timestamp&_stream_fields=test&extra_fields=test=${name}'`,
+      `plugin: http, payload: flat, split_refused: true, url: '${at}/insert/jsonline?_msg_field=line&_time_field=timestamp&_stream_fields=test&extra_fields=test=${name}'`,
     documents: () => messages(server, `test:=${name}`),
   }),
   credentials: { fields: 'auth: { bearer: { file: token } }', isRight: hasToken },
