@@ -1,6 +1,6 @@
 import type { CollectedEvent } from '../sdk/events.ts';
 import { startCall } from './attempts.ts';
-import { type Batches, batchOf } from './batches.ts';
+import { Batches, batchOf } from './batches.ts';
 import { type Deliveries, DONE, deliverGroup, deliverGroups, type ForwarderStage } from './deliver-group.ts';
 
 /**
@@ -19,12 +19,14 @@ function deliverEach(batches: Batches, stage: ForwarderStage): Deliveries {
   const { forward } = calls.functions;
   const startedAt = calls.now;
   let succeeded = 0;
-  for (const { rows, delivery } of batches.list) {
+  for (const batch of batches.list) {
+    const { rows, delivery } = batch;
     const { events } = rows;
+    const idAt = calls.eventIdsOf(new Batches([batch]));
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as CollectedEvent;
       const id = nextId();
-      const eventIds = rows.idAt && (() => rows.idAt?.(i) as string);
+      const eventIds = idAt && (() => idAt(i));
       const started = startCall(() => forward(event, id, undefined, eventIds), policy);
       if (started !== 'succeeded') {
         calls.tellSucceeded(succeeded, batches, startedAt);

@@ -1,9 +1,12 @@
+import zlib from 'node:zlib';
 import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { EventIds, PartlyFailedCall } from '../sdk/forward-call.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { Clock } from './clock.ts';
 import { type CallEnded, type CallPart, type Observers, type StagePlace, TravelForms } from './observer.ts';
+
+const { crc32 } = zlib;
 
 /** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
 export interface ForwarderFunctions {
@@ -41,6 +44,8 @@ export class ForwarderCalls {
   readonly #place: StagePlace;
   readonly #observer: Observers;
   readonly #clock: Clock;
+  /** Of the name of the forwarder, in the form that a name of an event has. */
+  readonly #nameHash: string;
 
   constructor(functions: ForwarderFunctions, place: StagePlace, observer: Observers, clock: Clock) {
     this.functions = functions;
@@ -48,6 +53,7 @@ export class ForwarderCalls {
     this.#place = place;
     this.#observer = observer;
     this.#clock = clock;
+    this.#nameHash = crc32(place.name).toString(16);
   }
 
   get now(): number {
@@ -62,6 +68,14 @@ export class ForwarderCalls {
   /** Whether these are sent as a single event. Otherwise the event of a line, which can be long, is not created. */
   isSingle({ size, prefersJson }: Batches): boolean {
     return size === 1 && !(prefersJson && this.functions.forwardJsonLines !== undefined);
+  }
+
+  /**
+   * The names of events at this forwarder, if they come from a buffer on disk. Another one may write the same events to the
+   * same place in another form, and the sink has to store both.
+   */
+  eventIdsOf({ eventIds }: Batches): EventIds | undefined {
+    return eventIds && ((position) => `${eventIds(position)}-${this.#nameHash}`);
   }
 
   /** A call starts now, which observers are told. {@link ForwarderCall.make} makes it. */
@@ -112,17 +126,18 @@ export class ForwarderCall {
     const batches = this.#batches;
     const isSingle = this.#of.isSingle(batches);
     const { forms } = this.#of;
+    const eventIds = this.#of.eventIdsOf(batches);
     if (isSingle) {
       forms.tell('events');
-      return forward(batches.events[0] as CollectedEvent, id, restOf, batches.eventIds);
+      return forward(batches.events[0] as CollectedEvent, id, restOf, eventIds);
     }
     forms.tell(forwardJsonLines === undefined ? 'batch' : 'bytes');
     // Without both, every call has one event.
     if (forwardJsonLines === undefined)
-      return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf, batches.eventIds);
+      return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf, eventIds);
     const isSmall = batches.size < FEWEST_IN_BLOCK;
     const documents = isSmall ? batches.toJsonLines(NO_MEMORY) : this.#toJsonLines();
-    return forwardJsonLines(documents, id, restOf, batches.eventIds);
+    return forwardJsonLines(documents, id, restOf, eventIds);
   }
 
   /** In memory that is given back when the call has succeeded, or if its events have no JSON form: then it got none. */

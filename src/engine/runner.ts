@@ -157,10 +157,12 @@ export class PipelineRunner {
     const { setup, drainTimeout } = this.#options;
     // What else is in flight is in the buffer on disk.
     const { volatile } = setup.counters;
-    const were = volatile === 1 ? 'was' : 'were';
-    setup.shared.logger.warn(
-      `${this.name}: ${counted(volatile, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
-    );
+    if (volatile > 0) {
+      const were = volatile === 1 ? 'was' : 'were';
+      setup.shared.logger.warn(
+        `${this.name}: ${counted(volatile, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
+      );
+    }
     this.#finish('stopped');
   }
 

@@ -83,7 +83,7 @@ export interface ProcessPlugin extends PluginBase {
 export interface ForwardPlugin extends PluginBase {
   /**
    * Delivers an event. `restOf` is set if it is what is left of a call that failed in part, and `eventIds` if it comes from a
-   * buffer on disk.
+   * buffer on disk and no processor follows it.
    */
   forward(args: {
     ctx: PipelineRunContext<never>;

@@ -23,8 +23,10 @@ export interface PartlyFailedCall {
 }
 
 /**
- * The name of each event of a call, by its position, where events come from a buffer on disk: it is that of the place in the
- * buffer, so that it is the same after a crash, whatever call the event is in then. A sink that stores nothing twice under one
- * name stores each event once. The form is that of a {@link CallId}, with the time at which the event was buffered.
+ * The name of each event of a call, by its position, where events come from a buffer on disk and no processor follows it. It
+ * is that of the place in the buffer, so that it is the same after a crash, whatever call the event is in then. A sink that
+ * stores nothing twice under one name stores each event of the buffer once. Another forwarder of the pipeline has other
+ * names for the same events. The form is that of a {@link CallId}, with the time at which the event was buffered, and without
+ * the number of a call.
  */
 export type EventIds = (position: number) => string;

@@ -213,6 +213,24 @@ describe('a buffer on disk', () => {
       expect(outcomes).toEqual(['forwarded']);
     });
 
+    it.each([0, 0.1])(
+      'gives up nothing if all of it is durable when the deadline of %d s passes during a call',
+      async (drainTimeout) => {
+        const { manager, start, emit, outcomes } = gateway({
+          options: { drainTimeout },
+          forward: { sink: () => NEVER },
+        });
+        await start();
+        emit(1);
+        await eventually(() => expect(outcomes).toEqual(['forwarded']));
+        await eventually(() => expect(manager.counters('main')?.buffer?.status.events).toBe(1));
+        await firstValueFrom(manager.stop());
+        expect(manager.stats().main?.given_up).toBe(0);
+        expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
+        expect(logger.lines.at(-1)).toMatch(/^info main: 1 event \(\d+ bytes\) waits in the buffer on disk/);
+      },
+    );
+
     it('gives up what is not durable when the deadline passes', async () => {
       const { manager, start, emit } = gateway({
         options: { drainTimeout: 0.1 },
@@ -295,8 +313,28 @@ describe('a buffer on disk', () => {
       expect(new Set(again)).toEqual(new Set(['the same']));
       expect(new Set(names.values()).size).toBe(17);
       expect(
-        [...names.values()].every((name) => /^\d{8}T\d{6}\.\d{3}Z(?:-[\da-f]+){6}-1-\d+-\d+$/.test(name)),
+        [...names.values()].every((name) =>
+          /^\d{8}T\d{6}\.\d{3}Z(?:-[\da-f]+){6}-1-\d+-\d+-[\da-f]+$/.test(name),
+        ),
       ).toBe(true);
+    },
+  );
+
+  it.each(['forward', 'forwardBatch'] as const)(
+    'gives an event another name at each forwarder, which may write to one sink: %s',
+    async (how) => {
+      const names: string[] = [];
+      type Call = { events?: readonly unknown[]; eventIds?: (position: number) => string };
+      const call = ({ events = [0], eventIds }: Call) => {
+        for (const position of events.keys()) names.push(eventIds?.(position) ?? 'none');
+      };
+      const sink = { get_config_schema: () => anyConfig, forward: call, [how]: call } as never;
+      const { start, emit } = gateway({ forward: { plain: sink, 'with-pipeline': sink } });
+      await start();
+      emit(1, 2);
+      await eventually(() => expect(names).toHaveLength(4));
+      expect(new Set(names).size).toBe(4);
+      expect(new Set(names.map((name) => name.replace(/-[\da-f]+$/, ''))).size).toBe(2);
     },
   );
 
