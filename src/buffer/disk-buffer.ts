@@ -130,19 +130,19 @@ class DiskBuffer implements EventBuffer {
 /** Events of a record. Its checksum shows that they are those that the engine wrote. */
 class BufferedEvents extends WrittenEvents {
   readonly #record: string;
-  /** Where in the record an event is. */
-  readonly #placeOf: (position: number) => number;
+  /** Where in the record each event is, if these are not all of it. */
+  readonly #places: Uint32Array | undefined;
 
   constructor(
     documents: Buffer,
     size: number,
     record: string,
-    placeOf = (position: number) => position,
+    places?: Uint32Array,
     events?: readonly CollectedEvent[],
   ) {
     super(documents, size, events);
     this.#record = record;
-    this.#placeOf = placeOf;
+    this.#places = places;
   }
 
   override get areEvents(): boolean {
@@ -154,8 +154,10 @@ class BufferedEvents extends WrittenEvents {
   }
 
   override slice(start: number, end: number): WrittenEvents {
-    const events = this.created?.slice(start, end);
-    return this.#part(super.slice(start, end), (position) => start + position, events);
+    const places = Uint32Array.from({ length: end - start }, (_, position) =>
+      this.#placeOf(start + position),
+    );
+    return this.#part(super.slice(start, end), places, this.created?.slice(start, end));
   }
 
   override select(keep: (position: number) => boolean): WrittenEvents {
@@ -168,15 +170,15 @@ class BufferedEvents extends WrittenEvents {
     if (kept.length === this.size) return this;
     const { created } = this;
     const events = created && kept.map((position) => created[position] as CollectedEvent);
-    return this.#part(selected, (position) => kept[position] as number, events);
+    const places = Uint32Array.from(kept, (position) => this.#placeOf(position));
+    return this.#part(selected, places, events);
   }
 
-  #part(
-    part: WrittenEvents,
-    positionOf: (position: number) => number,
-    events?: readonly CollectedEvent[],
-  ): WrittenEvents {
-    const placeOf = (position: number) => this.#placeOf(positionOf(position));
-    return new BufferedEvents(part.toJsonLines(), part.size, this.#record, placeOf, events);
+  #placeOf(position: number): number {
+    return this.#places === undefined ? position : (this.#places[position] as number);
+  }
+
+  #part(part: WrittenEvents, places: Uint32Array, events?: readonly CollectedEvent[]): WrittenEvents {
+    return new BufferedEvents(part.toJsonLines(), part.size, this.#record, places, events);
   }
 }
