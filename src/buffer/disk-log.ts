@@ -9,6 +9,7 @@ import { replaceFlushed } from '../state/replace-file.ts';
 import type { BufferStatus, EventBufferOptions, Reservation } from './event-buffer.ts';
 import { encodeRecord, HEADER_BYTES, type RecordHeader } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
+import { Room, segmentBytesOf } from './room.ts';
 import {
   cutTail,
   type FoundSegment,
@@ -39,9 +40,6 @@ export interface LogRecord {
 
 /** Milliseconds to the next attempt while the disk cannot be written to: room may come back at any time. */
 const RETRY_AFTER = 1000;
-const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
-/** Room comes back one segment at a time, so that a small log has several too. */
-const MIN_SEGMENTS = 8;
 const LOG_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
@@ -66,10 +64,7 @@ export class DiskLog {
   readonly #released: ReleasedPosition;
   /** Something that a write, a read or a reservation waits for may have happened. */
   readonly #changed$ = new Subject<void>();
-  /** Bytes of reservations. */
-  #reserved = 0;
-  /** The bytes that the log is waiting to have room for; undefined if it is not full. */
-  #missing: number | undefined;
+  readonly #room: Room;
   #isEnded = false;
   #isClosed = false;
 
@@ -81,7 +76,8 @@ export class DiskLog {
   ) {
     this.#options = options;
     this.#id = id;
-    this.#segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(options.maxBytes / MIN_SEGMENTS));
+    this.#segmentBytes = segmentBytesOf(options.maxBytes);
+    this.#room = new Room({ ...options, used: () => this.#needed });
     this.#segments = segments;
     this.#released = released;
     this.#next = released.position;
@@ -112,50 +108,35 @@ export class DiskLog {
   }
 
   get isFull(): boolean {
-    return this.#missing !== undefined;
+    return this.#room.isFull;
   }
 
   /** See `EventBuffer.reserve`. Events of a reservation find room, whatever they take in the end. */
   reserve(eventBytes: number): Reservation | 'none' | 'never' {
-    const { maxBytes } = this.#options;
-    if (eventBytes > maxBytes) return 'never';
-    const bytes = Math.min(eventBytes + HEADER_BYTES, maxBytes);
-    if (!this.#hasRoomFor(bytes)) {
-      this.#setMissing(bytes);
-      return 'none';
-    }
-    this.#reserved += bytes;
-    // Stay full until a whole segment is free.
-    if (this.#hasRoomFor(this.#segmentBytes)) this.#setMissing(undefined);
+    const reserved = this.#room.reserve(eventBytes, HEADER_BYTES);
+    if (typeof reserved === 'string') return reserved;
     return {
       end: () => {
-        this.#reserved -= bytes;
+        reserved.end();
         this.#roomMayBeBack();
       },
     };
   }
 
   /** Without what is released: it is removed when it is in the way. */
-  #hasRoomFor(bytes: number): boolean {
+  get #needed(): number {
     const { segment, offset } = this.#released.position;
-    const needed = this.#segments.reduce(
+    return this.#segments.reduce(
       (sum, one) =>
         one.number > segment || (one.number === segment && one.bytes > offset) ? sum + one.bytes : sum,
       0,
     );
-    return needed + this.#reserved + bytes <= this.#options.maxBytes;
-  }
-
-  #setMissing(bytes: number | undefined): void {
-    const wasFull = this.isFull;
-    this.#missing = bytes;
-    if (this.isFull !== wasFull) this.#options.onFull(this.isFull);
   }
 
   /** For reservations: a write looks by itself. */
   #roomMayBeBack(): void {
     if (this.#options.whenFull !== 'reject') return;
-    if (this.#missing !== undefined && this.#hasRoomFor(this.#missing)) this.#setMissing(undefined);
+    this.#room.check();
     this.#changed$.next();
   }
 
@@ -175,6 +156,7 @@ export class DiskLog {
     try {
       const writer = await this.#writerFor(record.length);
       await writer.append(record, events);
+      this.#room.stored(record.length);
     } catch (cause) {
       await this.#abandonWriter();
       const { message } = writeError(this.#options.folder, cause as NodeJS.ErrnoException);
@@ -252,12 +234,12 @@ export class DiskLog {
       if (fits() || whenFull === 'reject') break;
       if (whenFull === 'drop_oldest') await this.#dropOldest();
       else {
-        this.#setMissing(bytes);
+        this.#room.setFull(true);
         await this.#change();
       }
     }
     if (this.#isClosed) throw new PluginError('the buffer is closed');
-    if (whenFull === 'wait') this.#setMissing(undefined);
+    if (whenFull === 'wait') this.#room.setFull(false);
   }
 
   async #writerFor(bytes: number): Promise<SegmentWriter> {

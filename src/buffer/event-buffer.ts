@@ -33,11 +33,14 @@ export interface BufferStatus {
 /** A store between the processors of a pipeline and its forwarders. What is in it survives the process. */
 export interface EventBuffer {
   readonly status: BufferStatus;
-  /** Whether events wait for room, or the last ones for which room was to be reserved have found none and would find none now. */
+  /**
+   * Whether events wait for room. With `whenFull: reject`: whether events have found none, and there is none for a segment
+   * now. A request that is larger than a segment can find no room in a buffer that is not full.
+   */
   readonly isFull: boolean;
   /**
    * With `whenFull: reject`: room for events that take so many bytes as JSON Lines, which is to be reserved before they are
-   * written, and kept until {@link Reservation.end}. `none` if there is no room now, `never` if they are larger than the
+   * written, and kept until they are or {@link Reservation.end}. `none` if there is no room now, `never` if they are larger than the
    * whole buffer.
    */
   reserve(bytes: number): Reservation | 'none' | 'never';

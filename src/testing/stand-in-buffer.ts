@@ -2,6 +2,7 @@ import { EMPTY, merge, Observable, of, Subject } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
 import { Fifo, Pump } from '../../operators/internal.ts';
 import type { BufferStatus, EventBuffer, EventBufferOptions, Reservation } from '../buffer/event-buffer.ts';
+import { Room } from '../buffer/room.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
@@ -23,14 +24,18 @@ class StandInBuffer implements EventBuffer {
   /** Of what is not acknowledged. */
   #bytes = 0;
   #events = 0;
-  #reserved = 0;
-  isFull = false;
+  readonly #room: Room;
   readonly #changed$ = new Subject<void>();
   readonly room$ = this.#changed$.asObservable();
   #isEnded = false;
 
   constructor(options: EventBufferOptions) {
     this.#options = options;
+    this.#room = new Room({ ...options, used: () => this.#bytes });
+  }
+
+  get isFull(): boolean {
+    return this.#room.isFull;
   }
 
   get status(): BufferStatus {
@@ -51,11 +56,11 @@ class StandInBuffer implements EventBuffer {
       this.#store(stored);
       return undefined;
     }
-    this.#setFull(true);
+    this.#room.setFull(true);
     return new Observable((subscriber) =>
       this.#changed$.subscribe(() => {
         if (!this.#fits(stored) || subscriber.closed) return;
-        this.#setFull(false);
+        this.#room.setFull(false);
         this.#store(stored);
         subscriber.complete();
       }),
@@ -63,24 +68,19 @@ class StandInBuffer implements EventBuffer {
   }
 
   reserve(bytes: number): Reservation | 'none' | 'never' {
-    const { maxBytes } = this.#options;
-    if (bytes > maxBytes) return 'never';
-    const hasRoom = this.#bytes + this.#reserved + bytes <= maxBytes;
-    this.#setFull(!hasRoom);
-    if (!hasRoom) return 'none';
-    this.#reserved += bytes;
+    const reserved = this.#room.reserve(bytes);
+    if (typeof reserved === 'string') return reserved;
     return {
       end: () => {
-        this.#reserved -= bytes;
-        this.#changed$.next();
+        reserved.end();
+        this.#roomMayBeBack();
       },
     };
   }
 
-  #setFull(isFull: boolean): void {
-    if (isFull === this.isFull) return;
-    this.isFull = isFull;
-    this.#options.onFull(isFull);
+  #roomMayBeBack(): void {
+    if (this.#options.whenFull === 'reject') this.#room.check();
+    this.#changed$.next();
   }
 
   #fits({ bytes }: Stored): boolean {
@@ -100,6 +100,7 @@ class StandInBuffer implements EventBuffer {
     this.#unread.push(stored);
     this.#bytes += stored.bytes;
     this.#events += stored.events.length;
+    this.#room.stored(stored.bytes);
     this.#changed$.next();
   }
 
@@ -115,7 +116,7 @@ class StandInBuffer implements EventBuffer {
         if (stored !== undefined) {
           const acknowledge = () => {
             this.#release(stored);
-            this.#changed$.next();
+            this.#roomMayBeBack();
           };
           subscriber.next(new EventBatch(stored.events, acknowledge));
         } else if (this.#isEnded && this.#unread.size === 0) subscriber.complete();

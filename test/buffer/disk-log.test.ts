@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import { type FileSystem, replaceFileSystem } from '../../operators/internal-files.ts';
 import { DiskLog, type LogRecord } from '../../src/buffer/disk-log.ts';
-import type { EventBufferOptions } from '../../src/buffer/event-buffer.ts';
+import type { EventBufferOptions, Reservation } from '../../src/buffer/event-buffer.ts';
 import { eventually } from '../support/eventually.ts';
 import { recordingLogger } from '../support/pipelines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -305,6 +305,52 @@ describe('a log on disk', () => {
       expect(large.reserve(900)).toBe('none');
       expect(large.reserve(1)).toBeInstanceOf(Object);
       expect(large.isFull).toBe(false);
+    });
+
+    it('is not full after it has refused a large request, and is until a segment is free after a small one', async () => {
+      const log = await open({ maxBytes: 8000, whenFull: 'reject' });
+      for (let n = 0; n < 12; n++) expect(await isTaken(log, `${String(n).repeat(76)}\n`)).toBe(true);
+      expect(log.reserve(7200)).toBe('none');
+      expect([log.isFull, full]).toEqual([false, []]);
+      const taken = log.reserve(6500) as Reservation;
+      expect(log.reserve(300)).toBe('none');
+      expect(full).toEqual([true]);
+      taken.end();
+      expect(full).toEqual([true, false]);
+    });
+
+    it('stays full while there is room for what was refused last, and not for a segment', async () => {
+      const log = await open({ maxBytes: 8000, whenFull: 'reject' });
+      const [most, some] = [log.reserve(7000), log.reserve(900)] as Reservation[];
+      expect(log.reserve(300)).toBe('none');
+      some?.end();
+      expect([log.isFull, typeof log.reserve(300)]).toEqual([true, 'object']);
+      most?.end();
+      expect(full).toEqual([true, false]);
+    });
+
+    it('counts events once while they are written: what is stored is no longer reserved', async () => {
+      const log = await open({ maxBytes: 1000, whenFull: 'reject' });
+      const text = `${'x'.repeat(375)}\n`;
+      const first = log.reserve(text.length) as Reservation;
+      await log.write(Buffer.from(text), 1);
+      const second = log.reserve(text.length);
+      expect(second).toBeInstanceOf(Object);
+      expect(log.reserve(text.length)).toBe('none');
+      first.end();
+      expect(log.reserve(text.length)).toBe('none');
+    });
+
+    it('keeps the room of events that others have overtaken', async () => {
+      const log = await open({ maxBytes: 1000, whenFull: 'reject' });
+      const overtaken = log.reserve(300) as Reservation;
+      const text = `${'x'.repeat(299)}\n`;
+      const overtaking = log.reserve(text.length) as Reservation;
+      await log.write(Buffer.from(text), 1);
+      overtaking.end();
+      expect(log.reserve(400)).toBe('none');
+      overtaken.end();
+      expect(log.reserve(400)).toBeInstanceOf(Object);
     });
 
     it('has all of its room again when all is released, also in the segment that is written to', async () => {
