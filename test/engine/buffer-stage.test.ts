@@ -9,7 +9,6 @@ import { eventually } from '../support/eventually.ts';
 import { recordingLogger, type TestPlugins, testManager } from '../support/pipelines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-const folder = tempFolder();
 const managers: Manager[] = [];
 let logger = recordingLogger();
 
@@ -17,6 +16,9 @@ afterEach(async () => {
   for (const manager of managers.splice(0)) await firstValueFrom(manager.stop());
   logger = recordingLogger();
 });
+
+// After the hook above: a folder is removed when the managers that write to it are stopped.
+const folder = tempFolder();
 
 /** A collector that emits what the test gives it, a forwarder that the test opens and closes, and a buffer between. */
 function gateway({

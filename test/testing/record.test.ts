@@ -43,7 +43,7 @@ describe('a recording', () => {
     expect(delivered.length).toBe((test.expect.archive as unknown[]).length);
   });
 
-  it('has what forwarders did behind a buffer on disk, and nothing of the disk', async () => {
+  it('has what forwarders fed by a buffer on disk did, and nothing of the disk', async () => {
     const { test, differences } = await recorded(
       await parseConfig(source({ buffer: { type: 'disk', path: 'never/made' }, delivery: {} })),
       { rows: lines('one', 'two'), calls: [{ takes: 20, fails: true }, { takes: 5 }], once: true },

@@ -36,7 +36,7 @@ const LINES = byForm({ short: 10_000, long: 50_000 });
 const KILLS = byForm({ short: 4, long: 10 });
 const BATCH = 500;
 
-/** A collector that reads from a source, behind a buffer on disk: everything arrives, and what is in flight may come again. */
+/** A collector that reads from a source, with a buffer on disk: everything arrives, and what is in flight may come again. */
 export function testPullInput<S>(input: PullInput<S>): void {
   skipWithout(...input.needs)(`${input.name} (collect): nothing is lost and nothing leaks`, () => {
     let server: S;

@@ -16,7 +16,7 @@ const CONNECTIONS = 1000;
 const BATCH = 50;
 const SENDERS = 8;
 
-/** Senders that push to a collector as badly as they can, behind a buffer on disk: what was acknowledged arrives. */
+/** Senders that push to a collector as badly as they can, with a buffer on disk: what was acknowledged arrives. */
 export function testInput(connector: InputConnector): void {
   skipWithout(...connector.needs)(`${connector.name}: nothing acknowledged is lost and nothing leaks`, () => {
     const gateways: Gateway[] = [];
