@@ -177,15 +177,19 @@ function describe(error: unknown, source: string, { variables, hint: ofVariables
   const isUnknown = code === 'unknown_variable';
   const keyword = range !== undefined && /^\.(in|true|false|null)\b/.exec(source.slice(range.start - 1))?.[1];
   const isAssigned = code === 'unexpected_character' && range !== undefined && source[range.start] === '=';
-  const hint = isUnknown
-    ? `; there are ${Object.keys(variables).join(', ')}, and ${ofVariables}`
-    : isAssigned
-      ? '; to compare, write =='
-      : keyword
-        ? `; a field of this name is data["${keyword}"]`
-        : code === 'no_matching_overload'
-          ? `; the methods of strings are ${STRING_METHODS}`
-          : '';
+  const isKey = isUnknown && range !== undefined && /[{,]\s*$/.test(source.slice(0, range.start));
+  const key = isKey ? /^(\w+)\s*:/.exec(source.slice(range.start))?.[1] : undefined;
+  const hint = key
+    ? `; quotes are missing around the key \`${key}\``
+    : isUnknown
+      ? `; there are ${Object.keys(variables).join(', ')}, and ${ofVariables}`
+      : isAssigned
+        ? '; to compare, write =='
+        : keyword
+          ? `; a field of this name is data["${keyword}"]`
+          : code === 'no_matching_overload'
+            ? `; the methods of strings are ${STRING_METHODS}`
+            : '';
   return `${summary ?? message}${at(range)}${hint}`;
 }
 

@@ -30,10 +30,12 @@ interface ExpressionOptions {
   readonly types?: readonly string[];
   /** What it can read. Default: an event. */
   readonly scope?: Scope;
+  /** It shapes what is sent, where keys of an API may be written, so that no message quotes it. */
+  readonly mayHoldSecret?: boolean;
 }
 
 /** A CEL expression in a configuration. Each is checked by itself, so that all problems are reported together. */
-export function expression(cel: Cel, { expected, types, scope }: ExpressionOptions) {
+export function expression(cel: Cel, { expected, types, scope, mayHoldSecret = false }: ExpressionOptions) {
   return z
     .string()
     .check((ctx) => {
@@ -46,7 +48,7 @@ export function expression(cel: Cel, { expected, types, scope }: ExpressionOptio
         continue: true,
       });
     })
-    .meta({ format: 'cel' });
+    .meta({ format: 'cel', ...(mayHoldSecret && { mayHoldSecret }) });
 }
 
 function problemOf(

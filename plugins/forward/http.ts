@@ -11,7 +11,7 @@ import {
 } from '../../src/sdk/index.ts';
 import { expression } from '../expressions/schema.ts';
 import { RETRY_STATUSES } from '../http/answer.ts';
-import { bodiesFrom, OF_BATCH } from '../http/bodies.ts';
+import { bodiesFrom, OF_BATCH, readsEvents } from '../http/bodies.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { answerReaders, answersField } from '../http/item-answers.ts';
@@ -32,14 +32,17 @@ const schema = ForwardConfigBase.extend({
     .union([
       z.enum(['event', 'flat']),
       z.strictObject({
-        cel: expression(cel, { expected: 'a valid expression' }).describe('The expression.'),
+        cel: expression(cel, { expected: 'a valid expression', mayHoldSecret: true }).describe(
+          'The expression.',
+        ),
       }),
     ])
     .default('event')
+    .meta({ mayHoldSecret: true })
     .describe(
       'What is sent of each event: the whole event, the fields of `data` next to `timestamp`, or `{ cel: … }`, the value of an expression.',
     ),
-  body: expression(cel, { expected: 'a valid expression', scope: OF_BATCH })
+  body: expression(cel, { expected: 'a valid expression', scope: OF_BATCH, mayHoldSecret: true })
     .optional()
     .describe(
       'With `format: json`, the JSON document of a request, a CEL expression over `events`, the payloads of a batch.',
@@ -92,7 +95,7 @@ clickhouse:
     concurrency: '',
   },
   checkConfig: ({ config }) => [
-    ...bodyWithoutJson(config as Config),
+    ...problemsOfBody(config as Config),
     ...sink.checkConfig({ config: config as Config }),
   ],
   forward: ({ ctx, event }) => sink.send(ctx, () => bodiesOf(ctx).ofEvents([event])),
@@ -110,7 +113,12 @@ const CONTENT_TYPES: Readonly<Record<Config['format'], string>> = {
   lines: 'text/plain; charset=utf-8',
 };
 
-function bodyWithoutJson({ format, body }: Config): readonly ConfigProblem[] {
-  if (body === undefined || format === 'json') return [];
-  return [{ path: ['body'], message: '`body` is the one JSON document of a request: set `format: json`' }];
+function problemsOfBody({ format, body }: Config): readonly ConfigProblem[] {
+  if (body === undefined) return [];
+  const path = ['body'];
+  if (format !== 'json') {
+    return [{ path, message: '`body` is the one JSON document of a request: set `format: json`' }];
+  }
+  if (readsEvents(body)) return [];
+  return [{ path, message: '`body` does not use `events`, so nothing of them would be sent' }];
 }

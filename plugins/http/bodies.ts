@@ -3,7 +3,7 @@ import * as cel from '@marcbachmann/cel-js';
 import { type CollectedEvent, parseJson, toJson, toJsonLine } from '../../src/sdk/index.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import { toJsonValue } from '../expressions/json-value.ts';
-import { CelProgram, type Scope } from '../expressions/program.ts';
+import { CelProgram, type Scope, visit } from '../expressions/program.ts';
 import { EventDocuments, flatLine, JSON_ARRAY, LineDocuments, type LineForm } from './documents.ts';
 import { flatLines } from './event-lines.ts';
 import { type EncodedCall, encodedCall } from './http-sink.ts';
@@ -13,6 +13,15 @@ export const OF_BATCH: Scope = {
   variables: { events: 'list' },
   hint: 'each of them is the payload of an event',
 };
+
+/** Whether a valid expression of a body has something of the events. */
+export function readsEvents(body: string): boolean {
+  let isRead = false;
+  visit(new CelProgram(body, cel, OF_BATCH, 'body').ast, ({ op, args }) => {
+    if (op === 'id' && args === 'events') isRead = true;
+  });
+  return isRead;
+}
 
 export interface BodySettings {
   readonly format: 'ndjson' | 'json_array' | 'json' | 'lines';

@@ -23,7 +23,7 @@ const OF_ANSWER: Scope = {
 };
 
 const ofAnswer = (expected: string, types: readonly string[]) =>
-  expression(cel, { expected, types, scope: OF_ANSWER });
+  expression(cel, { expected, types, scope: OF_ANSWER, mayHoldSecret: true });
 const LISTS = ['list', 'dyn'];
 
 /** The setting that says how the answers of a server are read. */
@@ -41,6 +41,7 @@ export const answersField = () =>
           }),
         ])
         .optional()
+        .meta({ mayHoldSecret: true })
         .describe(
           'Where an answer with success has the status of each event: a JSON array of them, `items` as of Elasticsearch, or `{ cel: … }`, which gives the list.',
         ),

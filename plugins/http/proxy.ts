@@ -59,7 +59,7 @@ function environmentRoute(target: URL, env: Environment): ProxyRoute | undefined
   return { origin, setting: variable, authorization: () => authorization };
 }
 
-/** The first variable that has a value, as curl looks for them. */
+/** The first variable that has a value: lower case takes precedence. */
 function variableFor(
   { protocol }: URL,
   env: Environment,

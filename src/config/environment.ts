@@ -105,13 +105,21 @@ function usedIn(parts: readonly Part[]): UsedVariable[] {
 /** Warnings about what looks like a reference. A default is not shown: it can be a secret. */
 function lookalikesIn(text: string, env: Environment): string[] {
   const rest = text.replace(REFERENCE, '');
-  const braced = Array.from(rest.matchAll(LOOKALIKE), ([, escaped, , name = '', operator = '']) => {
-    if (escaped !== '') return [];
-    const meant = /[-=]/.test(operator) ? `\${${name}:-default}` : `\${${name}}`;
-    return [
-      `a reference to ${name} is not written as millrace reads it, so it is taken as text; write \`${meant}\`, or \`$$\{…}\` for the text itself`,
-    ];
-  });
+  const braced = Array.from(
+    rest.matchAll(LOOKALIKE),
+    ({ 0: whole, 1: escaped, 3: name = '', 4: operator = '', index }) => {
+      if (escaped !== '') return [];
+      if (/^[.[]/.test(rest.slice(index + whole.indexOf(name) + name.length)) && name === 'data') {
+        return [
+          'what looks like a reference to a field of an event is taken as text; in an expression, write `"…" + data.NAME`, or `$${…}` for the text itself',
+        ];
+      }
+      const meant = /[-=]/.test(operator) ? `\${${name}:-default}` : `\${${name}}`;
+      return [
+        `a reference to ${name} is not written as millrace reads it, so it is taken as text; write \`${meant}\`, or \`$$\{…}\` for the text itself`,
+      ];
+    },
+  );
   const bare = Array.from(rest.matchAll(BARE_VARIABLE), ([, name = '']) =>
     Object.hasOwn(env, name)
       ? [`\`$${name}\` is taken as text; for the environment variable write \`\${${name}}\``]

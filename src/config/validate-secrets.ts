@@ -64,22 +64,58 @@ export function hideSecrets(
 
 /**
  * Keeps out of messages what may be a secret in an entry, as far as this can be told without a schema: what is under a
- * name such as `password`, and text such as `user:password@host`, which a URL with a mistake has too.
+ * name such as `password`, text such as `user:password@host`, which a URL with a mistake has too, and text such as
+ * `"api_key": `, which expressions have.
  */
 export function hideSuspects(model: unknown, entry: Path, config: MergedConfig): void {
   for (const path of credentialsIn(model, entry)) config.hideSecret(path);
+}
+
+/**
+ * Keeps expressions of CEL out of messages that may have a secret in them, in an entry that is valid or not: those of settings whose
+ * schema says so, and others with a word such as `token`. What is made of lower-case letters is no secret but a name.
+ */
+export function hideExpressions(
+  schema: ConfigSchema,
+  model: unknown,
+  entry: Path,
+  config: MergedConfig,
+): void {
+  for (const path of secretExpressions(jsonSchemaOf(schema), model, entry)) config.hideSecret(path);
+}
+
+function secretExpressions(schema: unknown, value: unknown, path: Path): Path[] {
+  const known = alternativesOf(schema).filter(isMapping);
+  if (typeof value === 'string') {
+    const isSecret = known.some(
+      ({ format, mayHoldSecret }) => mayHoldSecret === true || (format === 'cel' && SECRETIVE.test(value)),
+    );
+    return isSecret && !/^[a-z_]*$/.test(value) ? [path] : [];
+  }
+  return childrenOf(value, path).flatMap(([item, below]) =>
+    known.flatMap((one) => {
+      const inside = schemaBelow(one, below.at(-1) as string | number);
+      return inside === undefined ? [] : secretExpressions(inside, item, below);
+    }),
+  );
 }
 
 /** A user and a password in front of a host. A URL that does not parse cannot be searched in a better way. */
 const CREDENTIALS = /[\w/]:.+@/s;
 
 /** Whether a line of YAML may hold a secret. There is no better way to tell while a file cannot be parsed. */
-export const mayHoldSecret = (line: string): boolean => SECRET_SETTING.test(line) || CREDENTIALS.test(line);
+export const mayHoldSecret = (line: string): boolean =>
+  [SECRET_SETTING, EXPRESSION_SETTING, CREDENTIALS].some((sign) => sign.test(line));
+
+/** Settings with expressions that may have keys of an API in them. */
+const EXPRESSION_SETTING = /\b(?:cel|payload|body|failed_items)["']?\s*:/;
 
 const SECRET_SETTING = new RegExp(`(?:${SECRETIVE.source})[\\w-]*["']?\\s*:`, 'i');
 
 function credentialsIn(value: unknown, path: Path): Path[] {
-  if (typeof value === 'string') return CREDENTIALS.test(value) ? [path] : [];
+  if (typeof value === 'string') {
+    return CREDENTIALS.test(value) || SECRET_SETTING.test(value) ? [path] : [];
+  }
   return childrenOf(value, path).flatMap(([item, below]) => credentialsIn(item, below));
 }
 

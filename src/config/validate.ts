@@ -1,4 +1,10 @@
-import { applySchema, exampleAt, explainIssue, knownKeys } from '../sdk/checks/apply-schema.ts';
+import {
+  applySchema,
+  exampleAt,
+  explainIssue,
+  knownKeys,
+  settingOfOtherForm,
+} from '../sdk/checks/apply-schema.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import {
   AdminConfig,
@@ -31,7 +37,13 @@ import {
 } from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines, KINDS, namesIn } from './validate-pipelines.ts';
-import { checkSecrets, checkUrlSecrets, hideSecrets, hideSuspects } from './validate-secrets.ts';
+import {
+  checkSecrets,
+  checkUrlSecrets,
+  hideExpressions,
+  hideSecrets,
+  hideSuspects,
+} from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
 interface ValidationContext {
@@ -224,6 +236,7 @@ export function validateModel(
   if (model === undefined) return undefined;
   try {
     const schema = typeof schemaOrGetter === 'function' ? schemaOrGetter() : schemaOrGetter;
+    hideExpressions(schema, model, path, config);
     const result = applySchema(schema, model);
     if (result.success) return result.data;
     hideSecrets(schema, result.issues, model, path, config);
@@ -232,6 +245,7 @@ export function validateModel(
       input: model,
       knownKeys: (inner: Path) => knownKeys(schema, inner),
       example: (inner: Path) => exampleAt(schema, inner),
+      otherForm: (inner: Path, value?: unknown) => settingOfOtherForm(schema, inner, value),
       describe: (inner: Path) => config.describe(inner),
     };
     for (const issue of result.issues) {

@@ -326,7 +326,7 @@ host_config: {}
     [
       '{collect: web, forward: disk, buffer: {type: disk, path: b, when_full: ▸drop_newest}}',
       [
-        'pipelines.main.buffer.when_full: found the string "drop_newest"; expected `wait`, `drop_oldest` or `reject`; did you mean `drop_oldest`?',
+        'pipelines.main.buffer.when_full: found the string "drop_newest"; expected `wait`, `drop_oldest` or `reject`; to use `drop_newest`, set `type: memory`; did you mean `drop_oldest`?',
       ],
     ],
     [

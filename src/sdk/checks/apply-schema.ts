@@ -124,6 +124,21 @@ function schemasAt(schema: unknown, path: Path): Record<string, unknown>[] {
   return [...alternatives, ...schemasAt(below, rest)];
 }
 
+/** The setting that makes a mapping take a key, or this value of it, as `type: disk` does; undefined if there is none. */
+export function settingOfOtherForm(schema: ConfigSchema, path: Path, value?: unknown): string | undefined {
+  const key = path.at(-1) as string;
+  for (const { properties } of schemasAt(jsonSchemaOf(schema), path.slice(0, -1))) {
+    const taken = isMapping(properties) ? properties[key] : undefined;
+    if (!isMapping(properties) || !isMapping(taken)) continue;
+    if (value !== undefined && !(Array.isArray(taken.enum) && taken.enum.includes(value))) continue;
+    const form = Object.entries(properties).find(
+      ([, one]) => isMapping(one) && typeof one.const === 'string',
+    );
+    if (form !== undefined) return `${form[0]}: ${(form[1] as { const: string }).const}`;
+  }
+  return undefined;
+}
+
 function yamlText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(yamlText).join(', ')}]`;
   if (isMapping(value)) {
@@ -154,6 +169,8 @@ interface ExplainContext {
   knownKeys(path: Path): readonly string[];
   /** What the schema gives as an example at a path inside the model, as YAML; undefined if it gives none. */
   example?(path: Path): string | undefined;
+  /** The setting with which the mapping around a path takes this key, or this value of it. */
+  otherForm?(path: Path, value?: unknown): string | undefined;
   /** The value at a path of the configuration in the words of a message. */
   describe(path: Path): string;
 }
@@ -165,7 +182,10 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   if (issue.code === 'unrecognized_keys') return explainUnknownKeys(issue, context, path);
   const value = valueAt(context.input, path);
   const branch = issue.code === 'invalid_union' ? matchingBranch(issue, value) : undefined;
-  if (branch !== undefined) return branch.flatMap((inner) => explainIssue(inner, context, path));
+  if (branch !== undefined) {
+    const keys = typeof value === 'string' ? context.knownKeys(path) : [];
+    return branch.flatMap((inner) => explainIssue(withMapping(inner, keys), context, path));
+  }
 
   const wanted = wantedBy(issue, value);
   if (issue.code === 'invalid_key') {
@@ -195,9 +215,17 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   const given = isExplained ? undefined : context.example?.(path);
   const example = single === undefined ? given : `[${single}]`;
   const hint = example === undefined ? quotingHint(value, wanted, found) : `, such as \`${example}\``;
-  const message = `found ${found}; expected ${wanted}${hint}`;
+  const form = values.length > 0 ? context.otherForm?.(path, value) : undefined;
+  const otherwise = form === undefined ? '' : `; to use \`${String(value)}\`, set \`${form}\``;
+  const message = `found ${found}; expected ${wanted}${hint}${otherwise}`;
   const foreign = issue.code === 'custom';
   return [{ path: here, message, foreign, suggestion }];
+}
+
+/** A choice of words with the mapping that may stand in their place, if that has one key. */
+function withMapping(issue: Issue, keys: readonly string[]): Issue {
+  if (issue.code !== 'invalid_value' || issue.path.length > 0 || keys.length !== 1) return issue;
+  return { ...issue, values: [...(issue.values as readonly unknown[]), `{ ${keys[0]}: … }`] };
 }
 
 /** YAML reads a number, `true` and `null` as such unless they are in quotes. */
@@ -218,12 +246,15 @@ function quotingHint(value: unknown, wanted: string, found: string): string {
 function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): Problem[] {
   const keys = Array.isArray(issue.keys) ? issue.keys.map(String) : [];
   const known = context.knownKeys(path);
-  return keys.map((key) => ({
-    path: [...context.prefix, ...path, key],
-    at: 'key',
-    message: `unknown key \`${key}\``,
-    suggestion: nearest(key, known),
-  }));
+  return keys.map((key) => {
+    const form = context.otherForm?.([...path, key]);
+    return {
+      path: [...context.prefix, ...path, key],
+      at: 'key',
+      message: `unknown key \`${key}\`${form === undefined ? '' : `; to use it, set \`${form}\``}`,
+      suggestion: form === undefined ? nearest(key, known) : undefined,
+    };
+  });
 }
 
 /** The alternative of a union that the value was meant for: the one whose own type fits. That of `false` is not, for `true`. */
