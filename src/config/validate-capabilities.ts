@@ -206,7 +206,7 @@ export function validateListeners(
   );
 }
 
-/** Checks what a buffer on disk requires: a folder of its own, and with `reject` a collector that has senders. */
+/** Checks what a buffer on disk requires: a folder of its own, and with `reject` a collector that answers its senders. */
 export function validateBuffers(
   pipelines: ReadonlyMap<string, PipelineConfig>,
   { collect }: ValidEntries,
@@ -231,15 +231,13 @@ export function validateBuffers(
     }
     if (buffer.when_full !== 'reject') return problems;
     const entries = pipeline.collect.map((collector) => collect.get(collector));
-    const hasSenders = (entry: (typeof entries)[number]) => {
-      const { answers, redelivers, listens } = entry?.plugin.traits ?? {};
-      return answers === true || redelivers === true || listens !== undefined;
-    };
-    if (entries.includes(undefined) || entries.some(hasSenders)) return problems;
+    // Batches of the others wait for room, which is `wait`.
+    const canReject = (entry: (typeof entries)[number]) => entry?.plugin.traits?.answers === true;
+    if (entries.includes(undefined) || entries.some(canReject)) return problems;
     const listed = new Intl.ListFormat('en-GB').format(
       pipeline.collect.map((collector) => `\`${collector}\``),
     );
-    const message = `no collector of the pipeline has senders that \`reject\` could refuse, as \`http\` and \`otlp\` have (there is ${listed}); use \`wait\`, or \`drop_oldest\``;
+    const message = `no collector of the pipeline can tell its senders what to send again, as \`http\` and \`otlp\` can, so \`reject\` would do what \`wait\` does (there is ${listed}); use \`wait\`, or \`drop_oldest\``;
     problems.push({ path: at('when_full'), message });
     return problems;
   });

@@ -332,7 +332,7 @@ host_config: {}
     [
       '{collect: web, forward: disk, buffer: {type: disk, path: b, when_full: ▸reject}}',
       [
-        'pipelines.main.buffer.when_full: no collector of the pipeline has senders that `reject` could refuse, as `http` and `otlp` have (there is `web`); use `wait`, or `drop_oldest`',
+        'pipelines.main.buffer.when_full: no collector of the pipeline can tell its senders what to send again, as `http` and `otlp` can, so `reject` would do what `wait` does (there is `web`); use `wait`, or `drop_oldest`',
       ],
     ],
   ])('%s', async (text, messages) => {
@@ -473,4 +473,31 @@ host_config: {}
       );
     },
   );
+});
+
+describe('`when_full: reject`', () => {
+  const config = (collect: string) => `collectors:
+  sys: { plugin: syslog, listen: 'relp://127.0.0.1:2514' }
+  jobs: { plugin: nats, servers: "nats://127.0.0.1:4222", stream: JOBS, durable: millrace }
+  web: { plugin: http, listen: '127.0.0.1:8088' }
+forwarders: { out: { plugin: noop } }
+pipelines: { main: { collect: ${collect}, forward: out, buffer: { type: disk, path: b, when_full: reject } } }
+host_config: {}
+`;
+
+  it.each([
+    ['sys', '`sys`'],
+    ['jobs', '`jobs`'],
+    ['[sys, jobs]', '`sys` and `jobs`'],
+  ])('is refused if no collector can tell its senders what to send again: %s', async (collect, listed) => {
+    expect(await refusal(config(collect))).toContain(
+      `so \`reject\` would do what \`wait\` does (there is ${listed}); use \`wait\`, or \`drop_oldest\``,
+    );
+  });
+
+  it.each(['web', '[sys, web]', '[jobs, sys, web]'])('is taken if one of them can: %s', async (collect) => {
+    expect((await load(config(collect))).config.pipelines.main).toMatchObject({
+      buffer: { when_full: 'reject' },
+    });
+  });
 });

@@ -39,6 +39,10 @@ function gateway({
         traits: { answers, redelivers: true },
         collect: () => source$,
       } as never,
+      // `reject` requires a collector that answers.
+      ...(!answers && {
+        web: { get_config_schema: () => anyConfig, traits: { answers: true }, collect: () => NEVER } as never,
+      }),
     },
     forward: {
       sink: {
