@@ -190,7 +190,8 @@ function describe(error: unknown, source: string, { variables, hint: ofVariables
           : code === 'no_matching_overload'
             ? `; the methods of strings are ${STRING_METHODS}`
             : '';
-  return `${summary ?? message}${at(range)}${hint}`;
+  // A key of an API whose quotes are missing is a name for the library, which quotes it.
+  return `${summary ?? message}${at(range)}${hint}`.replace(/\b(?=[a-z_]*\d)\w{12,}/gi, '…');
 }
 
 const at = (range: { start: number } | undefined) =>

@@ -29,6 +29,8 @@ describe('messages about expressions', () => {
     ['of answers', `answers: { status: '"${KEY}" +' }`],
     ['of a list of answers', `answers: { items: { cel: '["${KEY}" +]' } }`],
     ['of items that are no mapping', `answers: { items: '["${KEY}"]' }`],
+    ['of a name that may be a key without quotes', `payload: { cel: '{"a": ${KEY}}' }`],
+    ['of a function with such a name', `payload: { cel: '${KEY}(data)' }`],
     ['of failed items', `answers: { failed_items: '"${KEY}"' }`],
     [
       'that is valid, where another one is not',
