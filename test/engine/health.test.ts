@@ -215,7 +215,7 @@ describe('the counters of plugin entries', () => {
       },
     });
     expect(entry(manager, 'collect', 'source')).toMatchObject({ received: 6, sent: 6, inFlight: 0 });
-    expect(entry(manager, 'collect', 'source')?.acknowledged.failed).toBe(6);
+    expect(entry(manager, 'collect', 'source')?.acknowledged.refused).toBe(6);
     expect(entry(manager, 'process', 'double')).toMatchObject({ received: 6, sent: 12, failed: 0 });
     const even = entry(manager, 'process', 'even');
     expect(even).toMatchObject({ received: 12, sent: 6, failed: 2, deadLettered: 0 });

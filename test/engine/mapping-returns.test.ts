@@ -129,7 +129,7 @@ describe('what a mapping of mapRows gives', () => {
     const { failures, delivered, told } = run(mapRows(mapping));
     expect(failures).toEqual([]);
     expect(delivered).toEqual([{ line: 'b' }]);
-    expect(told).toEqual(['failed']);
+    expect(told).toEqual(['refused']);
   });
 
   it('names the processor if it throws', () => {

@@ -51,6 +51,7 @@ const WITHOUT_CODE: Readonly<Record<string, string>> = {
   'plugins/packs/packs-from-yaml.ts': 'the build',
   'src/config/load-config.ts': 'cannot happen',
   'src/config/tests/values.ts': 'caught by its callers',
+  'src/engine/run-scope.ts': 'cannot happen',
   'src/testing/conformance/checks/errors.ts': 'what a plugin under test gets',
   'src/testing/record/': 'caught: the time of a replay is over',
   'src/testing/virtual-disk.ts': 'what a disk answers',

@@ -169,11 +169,21 @@ describe('a stand-in of `nats`', () => {
   ])('delivers what failed again: %j, %j', async (fields, delivery, drops, times) => {
     const made = await run(
       { ...settings, forward: 'single', delivery: { attempts: 1, ...delivery } },
-      { collect: { fleet: { marbles: '(a|)' } }, forward: { single: { fails: 'always', permanent: true } } },
+      { collect: { fleet: { marbles: '(a|)' } }, forward: { single: { fails: 'always' } } },
       fleet(fields),
     );
     expect(made.dropped.map(({ at }) => at)).toEqual(times);
     expect(made.stats).toMatchObject({ dropped: drops === 0 ? {} : { forwarder_failed: drops } });
+    expect(made.state).toBe('completed');
+  });
+
+  it('does not deliver again what would fail again', async () => {
+    const made = await run(
+      { ...settings, forward: 'single' },
+      { collect: { fleet: { marbles: '(a|)' } }, forward: { single: { fails: 'always', permanent: true } } },
+      fleet(),
+    );
+    expect(made.dropped.map(({ at }) => at)).toEqual([0]);
     expect(made.state).toBe('completed');
   });
 
