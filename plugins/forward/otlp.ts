@@ -8,6 +8,7 @@ import {
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
+import { fieldPath } from '../expressions/fields.ts';
 import { fieldName } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
@@ -70,7 +71,7 @@ collector:
 function send(ctx: Context, events: readonly CollectedEvent[]) {
   const { url, encoding, resource, severity } = ctx.config;
   const scope = { name: 'millrace', version: ctx.info.version };
-  const mapping = { severity, origin: { resource: { attributes: resource }, scope } };
+  const mapping = { severity: fieldPath(severity), origin: { resource: { attributes: resource }, scope } };
   const encode = encoding === 'json' ? encodeJson : encodeProtobuf;
   return sink.send(ctx, () => {
     let records: readonly SentRecord[] = [];

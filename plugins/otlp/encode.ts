@@ -30,8 +30,13 @@ function groupsOf(records: readonly OtlpRecord[]): ResourceGroup[] {
     }
     return text + url;
   };
+  let last: { readonly of: Origin; readonly records: OtlpRecord[] } | undefined;
   for (const record of records) {
     const { origin } = record;
+    if (last?.of === origin) {
+      last.records.push(record);
+      continue;
+    }
     const { scopes } = entryOf(
       resources,
       keyOf(origin.resource, RESOURCE, origin.resource_schema_url),
@@ -45,6 +50,7 @@ function groupsOf(records: readonly OtlpRecord[]): ResourceGroup[] {
       records: [],
     }));
     scope.records.push(record);
+    last = { of: origin, records: scope.records };
   }
   return [...resources.values()];
 }

@@ -1,5 +1,5 @@
 import type { CollectedEvent } from '../../src/sdk/index.ts';
-import { fieldPath, getField, withoutField } from '../expressions/fields.ts';
+import { addFields, type FieldPath, getField, setField, withoutField } from '../expressions/fields.ts';
 import { millisecondsOf } from '../http/timestamps.ts';
 import { recogniseLevel } from '../parse/level.ts';
 import {
@@ -34,7 +34,7 @@ export interface Origin {
 /** How records are made of events that are no records of OTLP. */
 export interface LogMapping {
   /** The field with the level. */
-  readonly severity: string;
+  readonly severity: FieldPath;
   readonly origin: Origin;
 }
 
@@ -126,36 +126,43 @@ function originOf(data: Fields, own: Origin): { readonly origin: Origin; readonl
 }
 
 /** The fields of a log record. `rest` has what is to find its place: at last, it becomes an attribute. */
-function logFields(known: Fields, rest: Fields, severityField: string): Fields {
+function logFields(known: Fields, rest: Fields, severityField: FieldPath): Fields {
   const fields: Record<string, unknown> = { ...known };
-  let attributes = rest;
-  const take = (into: string, name: string, isValid: (value: string) => boolean = () => true): void => {
-    const value = attributes[name];
-    if (fields[into] !== undefined || typeof value !== 'string' || !isValid(value)) return;
-    attributes = withoutField(attributes, [name]);
+  const taken: string[] = [];
+  const take = (into: string, name: string, form?: RegExp): void => {
+    const value = rest[name];
+    if (fields[into] !== undefined || typeof value !== 'string' || form?.test(value) === false) return;
+    taken.push(name);
     fields[into] = value;
   };
   take('body', 'line');
   take('body', 'message');
-  take('trace_id', 'trace_id', (value) => TRACE_ID.test(value));
-  take('span_id', 'span_id', (value) => SPAN_ID.test(value));
-  if (fields.severity_number === undefined && fields.severity_text === undefined) {
-    const path = fieldPath(severityField);
-    const given = getField(attributes, path);
-    const level = recogniseLevel(given);
-    if (level !== undefined) {
-      attributes = withoutField(attributes, path);
-      fields.severity_number = SEVERITIES[level] ?? 0;
-      fields.severity_text = String(given);
-    }
-  }
-  return withAttributes(fields, attributes);
+  take('trace_id', 'trace_id', TRACE_ID);
+  take('span_id', 'span_id', SPAN_ID);
+  const attributes = taken.length === 0 ? rest : withoutNames(rest, taken);
+  if (fields.severity_number !== undefined || fields.severity_text !== undefined)
+    return withAttributes(fields, attributes);
+  const given = getField(attributes, severityField);
+  const level = given === undefined ? undefined : recogniseLevel(given);
+  if (level === undefined) return withAttributes(fields, attributes);
+  fields.severity_number = SEVERITIES[level] ?? 0;
+  fields.severity_text = String(given);
+  return withAttributes(fields, withoutField(attributes, severityField));
+}
+
+function withoutNames(fields: Fields, names: readonly string[]): Fields {
+  const others: Record<string, unknown> = {};
+  for (const name of Object.keys(fields)) if (!names.includes(name)) setField(others, name, fields[name]);
+  return others;
 }
 
 function withAttributes(fields: Fields, rest: Fields): Fields {
   if (Object.keys(rest).length === 0) return fields;
   const { attributes } = fields;
-  return { ...fields, attributes: attributes === undefined ? rest : { ...(attributes as Fields), ...rest } };
+  const all: Record<string, unknown> = {};
+  if (attributes !== undefined) addFields(all, attributes as Fields);
+  addFields(all, rest);
+  return { ...fields, attributes: all };
 }
 
 /** The fields of a part of a record. What OTLP does not have becomes an attribute, so that it is not lost. */

@@ -7,11 +7,14 @@ import { BYTES, FIXED32, FIXED64, VARINT } from './protobuf-reader.ts';
  */
 export class ProtobufWriter {
   #bytes: Buffer;
+  /** Of the same bytes: V8 writes a number of 64 bits through it without a call. */
+  #view: DataView;
   #start: number;
 
   /** `capacity`: bytes that fit without another allocation. */
   constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafe(capacity);
+    this.#view = viewOf(this.#bytes);
     this.#start = capacity;
   }
 
@@ -57,21 +60,21 @@ export class ProtobufWriter {
   double(field: number, value: number): void {
     this.#reserve(8);
     this.#start -= 8;
-    this.#bytes.writeDoubleLE(value, this.#start);
+    this.#view.setFloat64(this.#start, value, true);
     this.#tag(field, FIXED64);
   }
 
   fixed32(field: number, value: number): void {
     this.#reserve(4);
     this.#start -= 4;
-    this.#bytes.writeUInt32LE(value, this.#start);
+    this.#view.setUint32(this.#start, value, true);
     this.#tag(field, FIXED32);
   }
 
   fixed64(field: number, value: bigint): void {
     this.#reserve(8);
     this.#start -= 8;
-    this.#bytes.writeBigUInt64LE(value, this.#start);
+    this.#view.setBigUint64(this.#start, value, true);
     this.#tag(field, FIXED64);
   }
 
@@ -115,6 +118,9 @@ export class ProtobufWriter {
     const larger = Buffer.allocUnsafe(size);
     used.copy(larger, size - used.length);
     this.#bytes = larger;
+    this.#view = viewOf(larger);
     this.#start = size - used.length;
   }
 }
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Buffer) => new DataView(buffer, byteOffset, byteLength);

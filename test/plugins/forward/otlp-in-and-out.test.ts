@@ -20,7 +20,7 @@ const ENCODINGS = ['protobuf', 'json'] as const;
 
 /** The data of events as it is after it was encoded and decoded again. */
 function sentOn(all: readonly Data[], encoding: (typeof ENCODINGS)[number], signal: Signal = LOGS): Data[] {
-  const mapping = { severity: 'level', origin: OWN };
+  const mapping = { severity: ['level'], origin: OWN };
   const records = all.map((data) => otlpRecord({ timestamp: TIMESTAMP, data }, mapping));
   expect(new Set(records.map((record) => record.signal))).toEqual(new Set([signal]));
   const decoded =

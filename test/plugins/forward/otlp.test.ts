@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { fieldPath } from '../../../plugins/expressions/fields.ts';
 import otlp from '../../../plugins/forward/otlp.ts';
 import { encodeProtobuf } from '../../../plugins/otlp/encode.ts';
 import { LOGS } from '../../../plugins/otlp/messages.ts';
@@ -18,7 +19,7 @@ const ORIGIN = {
   scope: { name: 'millrace', version: '1.2.3' },
 };
 const recordFieldsOf = (data: Record<string, unknown>, severity = 'level') =>
-  otlpRecord(at(data), { severity, origin: ORIGIN }).fields;
+  otlpRecord(at(data), { severity: fieldPath(severity), origin: ORIGIN }).fields;
 
 /** A message as a plain value: numbers, and fields of other messages as far as `message` knows them. */
 const fieldsOf = (bytes: Buffer): readonly ProtobufField[] => protobufFields(bytes) ?? [];

@@ -143,10 +143,20 @@ export async function startServer(
 
 /** A port of the loopback interface that nothing listens to now. Prefer port 0 where a server can say what it got. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }
+
+/** Below the ports that Linux gives to clients: one of these may take the port of a server that is started again. */
+const FIRST_PORT = 12_000;
+const PORTS = 20_000;
