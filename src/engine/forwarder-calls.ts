@@ -1,12 +1,10 @@
-import zlib from 'node:zlib';
+import { createHash } from 'node:crypto';
 import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { EventIds, PartlyFailedCall } from '../sdk/forward-call.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { Clock } from './clock.ts';
 import { type CallEnded, type CallPart, type Observers, type StagePlace, TravelForms } from './observer.ts';
-
-const { crc32 } = zlib;
 
 /** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
 export interface ForwarderFunctions {
@@ -53,7 +51,7 @@ export class ForwarderCalls {
     this.#place = place;
     this.#observer = observer;
     this.#clock = clock;
-    this.#nameHash = crc32(place.name).toString(16);
+    this.#nameHash = createHash('sha256').update(place.name).digest('hex').slice(0, 8);
   }
 
   get now(): number {

@@ -504,7 +504,7 @@ describe('a buffer on disk', () => {
     expect(manager.stats().main).toMatchObject({ dropped: {}, rejected: 0 });
   });
 
-  it('says once that it is full and events wait, and once that there is room again', async () => {
+  it('says that it is full and events wait, and that there is room again', async () => {
     const { manager, start, emit, outcomes, sinkIsDown } = gateway({
       buffer: { max_bytes: 1024 * 1024 },
       pipeline: { max_in_flight: 100_000 },
@@ -521,9 +521,10 @@ describe('a buffer on disk', () => {
       problems: [expect.stringMatching(/^the buffer is full/), expect.stringMatching(/^forwarder sink/)],
     });
     sinkIsDown(false);
-    await eventually(() => expect(outcomes).toHaveLength(4), 10_000);
-    expect(lines()).toEqual([full, 'info main: the buffer has room again']);
-    expect(manager.health().main).toMatchObject({ isReady: true, problems: [] });
+    await eventually(() => expect(outcomes).toHaveLength(4));
+    await eventually(() => expect(manager.health().main).toMatchObject({ isReady: true, problems: [] }));
+    // What still waited may have filled it once more.
+    expect(lines().slice(0, 2)).toEqual([full, 'info main: the buffer has room again']);
   });
 
   it('with `drop_oldest`, says how many events it has dropped', async () => {
