@@ -15,14 +15,14 @@ type Variables = Readonly<Record<string, string>>;
 /** What an expression is about. */
 export interface Scope {
   readonly variables: Variables;
-  /** What else the message about an unknown variable says. */
+  /** Follows the message about an unknown variable. */
   readonly hint: string;
 }
 
 /** The name of `matches` here: that of the library backtracks without limit. */
 const MATCHES = 'matchesInBoundedTime';
 
-/** They go over a list. */
+/** Macros that go over a list. */
 const LOOPS: readonly unknown[] = ['all', 'exists', 'exists_one', 'filter', 'map'];
 
 /** A compiled CEL expression, which is evaluated in bounded time. */

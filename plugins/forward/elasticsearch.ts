@@ -14,7 +14,7 @@ import {
 import { CelExpression } from '../expressions/cel.ts';
 import { expression } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, failedItems, jsonOf, type PartialFailure } from '../http/answer.ts';
-import { type BulkItem, bulkItems, errorType, statusOf } from '../http/bulk-items.ts';
+import { type BulkItem, bulkItems, errorType, MOST_OF_ITEM_ANSWER, statusOf } from '../http/bulk-items.ts';
 import { type CallIds, callIds, eventIdAt, positionIn } from '../http/call-ids.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
@@ -57,14 +57,13 @@ type Config = Context['config'];
 
 /** What is needed of an answer: the status of each item, and the kind and the reason of its error. Reasons may quote events. */
 const NEEDED_OF_ANSWER = 'errors,items.*.status,items.*.error.type,items.*.error.reason,error.type';
-const MOST_OF_ANSWER = 16 * 1024 * 1024;
 
 const sink = httpSink((_config: Config) => ({
   path: '/_bulk',
   query: { filter_path: NEEDED_OF_ANSWER },
   headers: { 'content-type': 'application/x-ndjson' },
   isAboutEvents: () => false,
-  mostOfAnswer: MOST_OF_ANSWER,
+  mostOfAnswer: MOST_OF_ITEM_ANSWER,
   readAnswer: readItems,
   errorName: (text: string) => errorType(jsonOf(text)),
 }));

@@ -16,7 +16,7 @@ import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { answerReaders, answersField } from '../http/item-answers.ts';
 
-/** Of a request for each event. */
+/** The batches of requests that have one event each. */
 const ONE_EVENT = batching({ events: 1 }).batch.parse({});
 
 const schema = ForwardConfigBase.extend({

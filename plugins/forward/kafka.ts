@@ -86,7 +86,7 @@ log_store:
 
 export default kafkaForwarder(openWriter, openTransactionWriter);
 
-/** As the forwarder of a pipeline with `exactly_once`, and not as its dead letter. */
+/** Whether it is the forwarder of a pipeline with `exactly_once`, rather than its dead letter. */
 function isExact({ config, pipeline, pipeline_config }: Context): boolean {
   const { exactly_once, forward = [] } = pipeline_config.pipelines[pipeline] ?? {};
   const names = forward.map((route) => (typeof route === 'string' ? route : route.to));

@@ -8,6 +8,9 @@ export interface BulkItem {
   readonly error?: unknown;
 }
 
+/** Bytes of an answer that has an item for each event. */
+export const MOST_OF_ITEM_ANSWER = 16 * 1024 * 1024;
+
 /** The error of a document whose id is there already, if it was to be created. All other ones with 409 are failures. */
 const IS_THERE = 'version_conflict_engine_exception';
 

@@ -10,9 +10,7 @@ export interface CallIds {
 }
 
 export function callIds(id: CallId, restOf: PartlyFailedCall | undefined, events?: EventIds): CallIds {
-  return restOf === undefined
-    ? { call: id, positions: undefined, events }
-    : { call: restOf.id, positions: restOf.left, events };
+  return { call: restOf?.id ?? id, positions: restOf?.left, events };
 }
 
 /** The name of the event at a position of a call. */

@@ -13,7 +13,7 @@ import {
   jsonOf,
   type PartialFailure,
 } from './answer.ts';
-import { bulkItems, statusOf } from './bulk-items.ts';
+import { bulkItems, MOST_OF_ITEM_ANSWER, statusOf } from './bulk-items.ts';
 import type { HttpProtocol } from './http-sink.ts';
 
 /** What an expression can read of an answer. */
@@ -57,32 +57,25 @@ export const answersField = () =>
 
 export type AnswerSettings = Readonly<z.output<ReturnType<typeof answersField>>>;
 
-/** Answers have an item for each event. */
-const MOST_OF_ANSWER = 16 * 1024 * 1024;
-
 /** How a protocol reads answers by the settings. */
 export function answerReaders(
   settings: AnswerSettings | undefined,
 ): Pick<HttpProtocol, 'statusOf' | 'readAnswer' | 'mostOfAnswer'> {
   if (settings === undefined) return { readAnswer: refusedBy207 };
-  const { status, items, failed_items } = settings;
-  const readAnswer =
-    items !== undefined
-      ? itemReader(
-          items === 'status_list'
-            ? listOf
-            : items === 'elasticsearch'
-              ? itemsOf
-              : ofProgram(items.cel, 'answers.items'),
-        )
-      : failed_items !== undefined
-        ? failedItemReader(ofProgram(failed_items, 'answers.failed_items'))
-        : refusedBy207;
+  const { status } = settings;
   return {
-    readAnswer,
-    mostOfAnswer: MOST_OF_ANSWER,
+    readAnswer: answerReader(settings),
+    mostOfAnswer: MOST_OF_ITEM_ANSWER,
     ...(status !== undefined && { statusOf: statusReader(status) }),
   };
+}
+
+function answerReader({ items, failed_items }: AnswerSettings): NonNullable<HttpProtocol['readAnswer']> {
+  if (items === 'status_list') return itemReader(listOf);
+  if (items === 'elasticsearch') return itemReader(itemsOf);
+  if (items !== undefined) return itemReader(ofProgram(items.cel, 'answers.items'));
+  if (failed_items !== undefined) return failedItemReader(ofProgram(failed_items, 'answers.failed_items'));
+  return refusedBy207;
 }
 
 function ofProgram(source: string, setting: string): (answer: Answer) => unknown {
@@ -174,7 +167,7 @@ function expectedOf<T>({ status, text, isCut }: Answer, of: AnsweredCall, settin
   } catch (error) {
     const isIncomplete = !isCut && /^\s*[[{]/.test(text) && jsonOf(text) === undefined;
     const reason = isCut
-      ? `it is longer than ${MOST_OF_ANSWER / 1024 ** 2} MiB; lower \`batch.events\``
+      ? `it is longer than ${MOST_OF_ITEM_ANSWER / 1024 ** 2} MiB; lower \`batch.events\``
       : isIncomplete
         ? 'its JSON is incomplete'
         : safeReason(error);
@@ -200,7 +193,7 @@ function refusedBy207({ status, text, retryAfter }: Answer, of: AnsweredCall): P
   const { count } = of.documents;
   const each = jsonOf(text);
   if (each === undefined && /^\s*\[/.test(text)) {
-    const message = `${of.server} answered 207 with an array that is too long or no JSON, so it is not known which of ${counted(count, 'event')} it took`;
+    const message = `${of.server} answered 207 with an array that is too long or not valid JSON, so it is not known which of ${counted(count, 'event')} it took`;
     throw new PluginError(message);
   }
   if (!Array.isArray(each) || each.length !== count || !each.every(isStatus)) {

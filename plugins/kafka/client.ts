@@ -67,7 +67,7 @@ function tlsOptions(tls: ClientTls): ConnectionOptions {
 /**
  * Closes connections over which nothing has gone in either direction for so many milliseconds. When a request times out,
  * the client keeps its connection, and would send all further ones over it. When the connection closes, the request fails
- * too, and the next attempt opens another one. So does a request after a pause.
+ * too, and the next attempt opens another one. So does a request after a pause. The time is real, as that of the network is.
  */
 export function closeSilent(connections: ConnectionPool, silence: number): void {
   connections.on('connect', ({ connection: { socket } }) =>

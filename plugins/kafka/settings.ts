@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ConfigProblem, secret } from '../../src/sdk/index.ts';
+import { type ConfigProblem, isLoopback, secret } from '../../src/sdk/index.ts';
 import { clientTls } from '../tls/client-tls.ts';
 
 const BROKER = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/;
@@ -47,7 +47,7 @@ export const connectionFields = {
 const connection = z.object(connectionFields);
 export type ConnectionSettings = Readonly<z.output<typeof connection>>;
 
-const LOCAL = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/;
+const hostOf = (broker: string) => broker.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 
 /** Warns of connections that endanger events or the password. */
 export function insecureConnection({ brokers, sasl, tls }: ConnectionSettings): readonly ConfigProblem[] {
@@ -56,7 +56,7 @@ export function insecureConnection({ brokers, sasl, tls }: ConnectionSettings): 
     const message = 'the brokers are not verified, so anyone on the way can read and change the events';
     problems.push({ path: ['tls', 'verify'], severity: 'warning', message });
   }
-  const isLocal = brokers.every((address) => LOCAL.test(address));
+  const isLocal = brokers.every((broker) => isLoopback(hostOf(broker)));
   if (sasl?.mechanism === 'plain' && tls === undefined && !isLocal) {
     const message = 'the password is sent without encryption; set `tls`, or choose `scram-sha-512`';
     problems.push({ path: ['sasl', 'mechanism'], severity: 'warning', message });

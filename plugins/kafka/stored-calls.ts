@@ -40,10 +40,10 @@ export class StoredCalls {
     return new StoredCalls(new Map(calls));
   }
 
-  /** Whether the event at a position of a call is stored. */
-  has(call: NamedCall, position: number): boolean {
+  /** Returns what tells whether the event at a position of a call is stored. */
+  storedIn(call: NamedCall): (position: number) => boolean {
     const known = this.#calls.get(nameOf(call));
-    return known !== undefined && !known.missing.has(position + known.events - call.events);
+    return (position) => known !== undefined && !known.missing.has(position + known.events - call.events);
   }
 
   /** Whether all events of a call are stored. */

@@ -40,7 +40,7 @@ export class TransactionPublisher {
   readonly #attempts = new SharedAttempts();
   /** The last call, if all of it is stored. */
   #stored: NamedCall | undefined;
-  /** The same, if the engine knows. When the next call is made, it has noted that. */
+  /** The last complete call that the engine has been told of. It notes that before it makes the next call. */
   #complete: NamedCall | undefined;
   /** Resolves when the last call is over. */
   #over: Promise<unknown> = Promise.resolve();
@@ -86,7 +86,8 @@ export class TransactionPublisher {
       const noted = StoredCalls.parse(this.#note.text);
       const isOther = this.#complete !== undefined && this.#complete.id !== call.id;
       const before = isOther ? noted.without(this.#complete as NamedCall) : noted;
-      const isMissing = ({ index }: { readonly index: number }) => !before.has(call, positionOf(index));
+      const isStored = before.storedIn(call);
+      const isMissing = ({ index }: { readonly index: number }) => !isStored(positionOf(index));
       const failures = failed.filter(isMissing);
       const sent = records.filter(isMissing);
       let drafts: readonly Draft[] = await this.#batches.draftsOf(sent, writer, failures);
@@ -147,7 +148,7 @@ export class TransactionPublisher {
     writer.close();
   }
 
-  /** The same one in each run with a state folder, and for no other folder: agents with one configuration are several. */
+  /** It is stable over runs with one state folder, and belongs to that folder: several agents may share a configuration. */
   #transactionalId(): string {
     const { state, pipeline, config } = this.#ctx;
     const known = state.get(ID);

@@ -47,7 +47,7 @@ export class Connections {
   /** Returns whether there is room for it. */
   add(socket: Socket): boolean {
     if (this.#open.size >= this.#limits.most && !this.#makeRoom()) {
-      this.#onClosed(socket, 'there are `max_connections`');
+      this.#onClosed(socket, 'the limit `max_connections` is reached');
       socket.destroy();
       return false;
     }

@@ -57,7 +57,7 @@ function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: 
   }
 }
 
-/** How deep a value is, is checked for each record. */
+/** The depth of values is checked later, for each record, so that only the record itself is rejected. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);

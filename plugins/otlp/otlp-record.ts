@@ -158,9 +158,10 @@ function withoutNames(fields: Fields, names: readonly string[]): Fields {
 
 function withAttributes(fields: Fields, rest: Fields): Fields {
   if (Object.keys(rest).length === 0) return fields;
-  const { attributes } = fields;
+  const attributes = (fields.attributes ?? NO_FIELDS) as Fields;
+  if (Object.keys(attributes).length === 0) return { ...fields, attributes: rest };
   const all: Record<string, unknown> = {};
-  if (attributes !== undefined) addFields(all, attributes as Fields);
+  addFields(all, attributes);
   addFields(all, rest);
   return { ...fields, attributes: all };
 }

@@ -75,7 +75,10 @@ export class Records {
     this.#reserve = reserve;
   }
 
-  /** So many records follow with these in common: a request of a few kilobytes may hold thousands, and a large resource for all. */
+  /**
+   * Starts `count` records of one resource and one scope. The memory of their copies is reserved first: a request of a few
+   * kilobytes may hold thousands of records of a large resource.
+   */
   begin(count: number, resource: Common, scope: Common): void {
     this.#commonBytes = resource.bytes + scope.bytes;
     const copy = Math.max(this.#commonBytes, resource.memory + scope.memory);

@@ -83,7 +83,7 @@ class StreamListener {
   readonly #clock = steadyClock();
   /** With the bytes of each that count to the total. */
   readonly #connections = new Map<SenderConnection, number>();
-  /** Those whose TLS handshake is not over, too. */
+  /** All open connections, those in the TLS handshake included. */
   readonly #open: Connections;
   /** Those that have sent something new, and those that wait for room. */
   readonly #fresh = new Fifo<SenderConnection>();

@@ -9,7 +9,7 @@ import { WrittenEvents } from '../sdk/rows.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
 import { FolderLock } from '../state/folder-lock.ts';
 import { DiskLog, type LogRecord } from './disk-log.ts';
-import type { BufferStatus, EventBuffer, EventBufferOptions, Reservation } from './event-buffer.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions, Reserved } from './event-buffer.ts';
 
 const USE = { what: 'the buffer', danger: 'two pipelines with the same buffer would lose events' };
 
@@ -87,7 +87,7 @@ class DiskBuffer implements EventBuffer {
     return this.#log.changed$;
   }
 
-  reserve(bytes: number): Reservation | 'none' | 'never' {
+  reserve(bytes: number): Reserved {
     return this.#log.reserve(bytes);
   }
 

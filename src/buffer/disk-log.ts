@@ -6,7 +6,7 @@ import { fileSystem, writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { BACKOFF, PluginError } from '../sdk/errors.ts';
 import { replaceFlushed } from '../state/replace-file.ts';
-import type { BufferStatus, EventBufferOptions, Reservation } from './event-buffer.ts';
+import type { BufferStatus, EventBufferOptions, Reserved } from './event-buffer.ts';
 import { encodeRecord, HEADER_BYTES, type RecordHeader } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
 import { Room, segmentBytesOf } from './room.ts';
@@ -77,7 +77,7 @@ export class DiskLog {
     this.#options = options;
     this.#id = id;
     this.#segmentBytes = segmentBytesOf(options.maxBytes);
-    this.#room = new Room({ ...options, used: () => this.#needed });
+    this.#room = new Room({ ...options, used: () => this.#needed, onEnded: () => this.#roomMayBeBack() });
     this.#segments = segments;
     this.#released = released;
     this.#next = released.position;
@@ -112,15 +112,8 @@ export class DiskLog {
   }
 
   /** See `EventBuffer.reserve`. Events of a reservation find room, whatever they take in the end. */
-  reserve(eventBytes: number): Reservation | 'none' | 'never' {
-    const reserved = this.#room.reserve(eventBytes, HEADER_BYTES);
-    if (typeof reserved === 'string') return reserved;
-    return {
-      end: () => {
-        reserved.end();
-        this.#roomMayBeBack();
-      },
-    };
+  reserve(eventBytes: number): Reserved {
+    return this.#room.reserve(eventBytes, HEADER_BYTES);
   }
 
   /** Without what is released: it is removed when it is in the way. */
@@ -345,8 +338,8 @@ async function logId({ folder, logger }: EventBufferOptions): Promise<string> {
     // What is in the buffer can be delivered all the same, which may be what makes room on the disk.
     const { message } = writeError(path, cause as NodeJS.ErrnoException);
     logger.warn(
-      `${message}. Events of this buffer have other ids after the next start: a sink that knows them by their ids stores ` +
-        'those again that are delivered again',
+      `${message}. The ids of events of this buffer change at the next start, so a sink that tells events apart by their ` +
+        'ids stores those again that are delivered again',
     );
   }
   return id;

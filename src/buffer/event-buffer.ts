@@ -40,10 +40,10 @@ export interface EventBuffer {
   readonly isFull: boolean;
   /**
    * With `whenFull: reject`: room for events that take so many bytes as JSON Lines, which is to be reserved before they are
-   * written, and kept until they are or {@link Reservation.end}. `none` if there is no room now, `never` if they are larger than the
-   * whole buffer.
+   * written, and kept until they are or {@link Reservation.end}. `none` if there is no room now, `never` if they are larger
+   * than the whole buffer.
    */
-  reserve(bytes: number): Reservation | 'none' | 'never';
+  reserve(bytes: number): Reserved;
   /** With `whenFull: reject`: emits when there may be room again. */
   readonly room$: Observable<unknown>;
   /** How events get in, with the functions that a forwarder has. A call ends when the events are durable. */
@@ -62,6 +62,9 @@ export interface EventBuffer {
   /** Completes when it is closed. What is not acknowledged is kept for the next start. */
   close(): Observable<unknown>;
 }
+
+/** Room in a buffer, or that there is none. */
+export type Reserved = Reservation | 'none' | 'never';
 
 /** Room in a buffer. */
 export interface Reservation {

@@ -1,4 +1,4 @@
-import type { Reservation } from './event-buffer.ts';
+import type { Reserved } from './event-buffer.ts';
 
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Room comes back one segment at a time, so that a small buffer has several too. */
@@ -15,6 +15,8 @@ interface RoomOptions {
   readonly used: () => number;
   /** Told when {@link Room.isFull} changes. */
   readonly onFull: (isFull: boolean) => void;
+  /** Called when a reservation has ended. */
+  readonly onEnded: () => void;
 }
 
 interface Claim {
@@ -47,7 +49,7 @@ export class Room {
   }
 
   /** See `EventBuffer.reserve`. `overhead`: the bytes that are stored with the events. */
-  reserve(eventBytes: number, overhead = 0): Reservation | 'none' | 'never' {
+  reserve(eventBytes: number, overhead = 0): Reserved {
     const { maxBytes } = this.#options;
     if (eventBytes > maxBytes) return 'never';
     const bytes = Math.min(eventBytes + overhead, maxBytes);
@@ -58,7 +60,12 @@ export class Room {
     }
     const claim = { bytes, left: bytes };
     this.#claims.add(claim);
-    return { end: () => this.#end(claim) };
+    return {
+      end: () => {
+        this.#end(claim);
+        this.#options.onEnded();
+      },
+    };
   }
 
   /** Bytes of reservations are stored, and no longer reserved. Usually those of the oldest are stored first. */

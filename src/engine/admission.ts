@@ -85,7 +85,7 @@ export function admit({
     });
 }
 
-/** As JSON Lines. An event that cannot be written counts nothing. */
+/** The size of the rows as JSON Lines. An event that cannot be written counts nothing. */
 function bytesOf(rows: Rows): number {
   try {
     return rows.toJsonLines().length;

@@ -8,8 +8,8 @@ import { elapsedText } from './retry-log.ts';
 
 /**
  * Whether a pipeline is ready, and in words what is wrong. It is not ready unless it is running or has completed; while it
- * is being stopped; while its buffer on disk is full, so that it takes nothing more; and if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had
- * some in flight. A forwarder that fails is a problem from its first failure on, but the pipeline stays ready until then.
+ * is being stopped; while its buffer on disk is full, so that it takes nothing more; and if none of its events was delivered
+ * or acknowledged for `stalledAfter` milliseconds while it had some in flight. A forwarder that fails is a problem from its first failure on, but the pipeline stays ready until then.
  */
 export function pipelineHealth(
   status: PipelineStatus & { readonly isStopping: boolean },

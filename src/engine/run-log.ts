@@ -71,7 +71,7 @@ export class RunLog implements PipelineObserver {
     log.failed(
       (often) =>
         place.kind === 'buffer'
-          ? `${this.#nameOf(place)} is full: the oldest ${events} dropped${often}; raise \`buffer.max_bytes\``
+          ? `${this.#nameOf(place)} is full: ${events} dropped, the oldest first${often}; raise \`buffer.max_bytes\``
           : `${this.#nameOf(place)}: ${events} dropped${often}: they come faster than the pipeline takes them; raise \`buffer.max_events\``,
       count,
     );
@@ -91,7 +91,9 @@ export class RunLog implements PipelineObserver {
     if (!isNoteworthy(this.#timesFull)) return;
     const name = this.#nameOf(place);
     if (isFull)
-      this.#logger.warn(`${name} is full: it has room again when forwarders have delivered what is in it`);
+      this.#logger.warn(
+        `${name} is full; it has room again when forwarders have delivered some of what is in it`,
+      );
     else this.#logger.info(`${name} has room again`);
   }
 

@@ -1,7 +1,7 @@
 import { EMPTY, merge, Observable, of, Subject } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
 import { Fifo, Pump } from '../../operators/internal.ts';
-import type { BufferStatus, EventBuffer, EventBufferOptions, Reservation } from '../buffer/event-buffer.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions, Reserved } from '../buffer/event-buffer.ts';
 import { Room } from '../buffer/room.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
@@ -31,7 +31,7 @@ class StandInBuffer implements EventBuffer {
 
   constructor(options: EventBufferOptions) {
     this.#options = options;
-    this.#room = new Room({ ...options, used: () => this.#bytes });
+    this.#room = new Room({ ...options, used: () => this.#bytes, onEnded: () => this.#roomMayBeBack() });
   }
 
   get isFull(): boolean {
@@ -67,15 +67,8 @@ class StandInBuffer implements EventBuffer {
     );
   }
 
-  reserve(bytes: number): Reservation | 'none' | 'never' {
-    const reserved = this.#room.reserve(bytes);
-    if (typeof reserved === 'string') return reserved;
-    return {
-      end: () => {
-        reserved.end();
-        this.#roomMayBeBack();
-      },
-    };
+  reserve(bytes: number): Reserved {
+    return this.#room.reserve(bytes);
   }
 
   #roomMayBeBack(): void {

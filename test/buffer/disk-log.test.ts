@@ -146,7 +146,7 @@ describe('the names of records', () => {
       expect(fs.existsSync(folder('buffer/id'))).toBe(false);
       expect(logger.lines).toEqual([
         expect.stringMatching(
-          /^warn cannot write to .*buffer\/id: ENOSPC.*; make room on that disk\. Events /,
+          /^warn cannot write to .*buffer\/id: ENOSPC.*; make room on that disk\. The ids /,
         ),
       ]);
       expect(await readAll(await open())).toEqual([1]);

@@ -9,6 +9,7 @@ export function tempFolder(): (name?: string) => string {
   beforeEach(() => {
     folder = fs.mkdtempSync(join(tmpdir(), 'millrace-'));
   });
-  afterEach(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  // What a test has started may still write a file, which the next try finds.
+  afterEach(() => fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   return (name = '') => join(folder, name);
 }

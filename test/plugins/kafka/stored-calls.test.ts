@@ -15,7 +15,7 @@ describe('the notes of what is stored', () => {
       fc.property(stored, ([events, some]) => {
         const call = { id: 'a', events };
         const notes = StoredCalls.parse(`${none.with(call, some)}`);
-        expect(positions(events).filter((position) => notes.has(call, position))).toEqual(some);
+        expect(positions(events).filter((position) => notes.storedIn(call)(position))).toEqual(some);
       }),
       { numRuns: propertyRuns(100) },
     );
@@ -24,8 +24,8 @@ describe('the notes of what is stored', () => {
   it('grow by what is stored later', () => {
     const call = { id: 'a', events: 4 };
     const notes = none.with(call, [0, 2]).with(call, [3]);
-    expect(positions(4).map((position) => notes.has(call, position))).toEqual([true, false, true, true]);
-    expect(notes.has({ id: 'b', events: 4 }, 0)).toBe(false);
+    expect(positions(4).map((position) => notes.storedIn(call)(position))).toEqual([true, false, true, true]);
+    expect(notes.storedIn({ id: 'b', events: 4 })(0)).toBe(false);
   });
 
   it('keep the last calls, and fit beside an offset', () => {
@@ -33,9 +33,9 @@ describe('the notes of what is stored', () => {
     for (let n = 0; n < 1000; n++) notes = notes.with({ id: `${n}`, events: 1000 }, [n]);
     expect(`${notes}`.length).toBeLessThanOrEqual(4000);
     const read = StoredCalls.parse(`${notes}`);
-    expect(read.has({ id: '999', events: 1000 }, 999)).toBe(true);
-    expect(read.has({ id: '990', events: 1000 }, 990)).toBe(true);
-    expect(read.has({ id: '0', events: 1000 }, 0)).toBe(false);
+    expect(read.storedIn({ id: '999', events: 1000 })(999)).toBe(true);
+    expect(read.storedIn({ id: '990', events: 1000 })(990)).toBe(true);
+    expect(read.storedIn({ id: '0', events: 1000 })(0)).toBe(false);
     const largest = none.with({ id: 'large', events: 20_000 }, [0]);
     expect(`${largest}`.length).toBeLessThanOrEqual(4000);
   });

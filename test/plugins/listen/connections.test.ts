@@ -53,7 +53,7 @@ describe('the connections of a listener', () => {
     });
     expect(all.map(({ isOpen }) => isOpen())).toEqual([true, false, true]);
     expect(closed).toEqual([
-      'there are `max_connections`',
+      'the limit `max_connections` is reached',
       expect.stringContaining('nothing came over it, and'),
     ]);
   });
