@@ -9,6 +9,7 @@ import { ROOT } from '../support/build.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { CertificateAuthority } from './support/certificates.ts';
+import { listens } from './support/restartable.ts';
 import { startRsyslog } from './support/rsyslog.ts';
 import { freePort, skipWithout } from './support/start-server.ts';
 import { startVictoriaLogs } from './support/victoria-logs.ts';
@@ -19,14 +20,18 @@ afterEach(async () => {
   for (const manager of managers.splice(0)) await lastValueFrom(manager.stop(), { defaultValue: undefined });
 });
 
-/** Runs the pipelines of a configuration in this process. */
-async function run(yaml: string): Promise<void> {
+/**
+ * Runs the pipelines of a configuration in this process, and waits until they listen: rsyslog sends the first message of its
+ * queue twice over RELP if nobody listened before.
+ */
+async function run(yaml: string, ...ports: readonly (number | string)[]): Promise<void> {
   const file = folder(`config-${managers.length}.yaml`);
   fs.writeFileSync(file, yaml);
   const { config } = await loadConfig([file]);
   const manager = new Manager(config);
   managers.push(manager);
   manager.start();
+  for (const port of ports) await eventually(async () => expect(await listens(Number(port))).toBe(true));
 }
 
 const read = (name: string) =>
@@ -61,14 +66,17 @@ skipWithout('rsyslogd', 'openssl')('syslog with rsyslog', () => {
         const tls = `, tls: { cert: { file: ${folder('server.pem')} }, key: { file: ${folder('server.key')} } }`;
         return `  ${scheme}: { plugin: syslog, listen: '${scheme}://127.0.0.1:${port}'${scheme === 'tls' ? tls : ''} }`;
       });
-    await run(`collectors:
+    await run(
+      `collectors:
 ${listen.join('\n')}
 forwarders:
   out: { plugin: disk, path: ${folder('in')}, filename: all.json }
 pipelines:
   main: { collect: [relp, tls, tcp], forward: out }
 host_config: {}
-`);
+`,
+      ...[ports.relp, ports.tls, ports.tcp],
+    );
     const to = (type: string, port: number, more = '') =>
       `action(type="${type}" target="127.0.0.1" port="${port}" template="RSYSLOG_SyslogProtocol23Format" action.resumeRetryCount="-1" action.resumeInterval="1" ${more})`;
     const rsyslog = await startRsyslog({
@@ -143,6 +151,7 @@ host_config: {}
         .replace('2514', port)
         .replace('path: archive', `path: ${folder('archive')}`)
         .replace('path: buffer', `path: ${folder('buffer')}`),
+      port,
     );
     const [module = '', action = ''] = conf.replace('2514', port).split(/\n(?=action)/);
     await startRsyslog({
