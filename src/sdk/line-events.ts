@@ -117,14 +117,21 @@ export class LineEvents extends LazyRows {
     const truncated = isTruncated ? ',"truncated":true' : '';
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const after = `","source":${JSON.stringify(source)}${more && ','}${more}},"backfill":${backfill}${truncated}}\n`;
+    /** For lines of so many bytes. New memory that is too small is copied to memory that is twice as large. */
+    const room = (length: number) => {
+      const withoutEscapes = length + size * (before.length + after.length);
+      return withoutEscapes <= into.length
+        ? into
+        : Buffer.allocUnsafeSlow(Math.ceil(withoutEscapes * WITH_ESCAPES));
+    };
     if (size > 0 && bytes !== undefined && bytes.length > SHORTEST_TEXT) {
-      const written = writeJsonLines(bytes.subarray(0, -1), before, after, into);
+      const written = writeJsonLines(bytes.subarray(0, -1), before, after, room(bytes.length));
       if (written !== undefined) return written;
     }
     const { text } = this.texts;
     // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
     const canBeBytes = size > 0 && text !== undefined && text.length >= SHORTEST_TEXT && text.isWellFormed();
-    const written = canBeBytes ? writeJsonLines(text, before, after, into) : undefined;
+    const written = canBeBytes ? writeJsonLines(text, before, after, room(text.length)) : undefined;
     if (written !== undefined) return written;
     const documents = this.texts.lines
       .map((line) => before + JSON.stringify(line).slice(1, -1) + after)
@@ -137,6 +144,8 @@ export class LineEvents extends LazyRows {
 const NOTHING = Buffer.alloc(0);
 /** Characters: for shorter texts, waiting some milliseconds for WebAssembly to start does not pay. */
 const SHORTEST_TEXT = 8192;
+/** Bytes of most lines as JSON, for each byte without escapes. */
+const WITH_ESCAPES = 1.125;
 
 /** Lines as one string, which costs far less than a string for each. */
 export class JoinedLines implements LineTexts {

@@ -7,6 +7,9 @@ import { propertyRuns } from '../support/property-runs.ts';
 const BEFORE = '{"line":"';
 const AFTER = '","source":"a.log"}\n';
 
+const beforeLine = '{"timestamp":"2026-01-01T00:00:00.000Z","data":{"line":"';
+const afterLine = '","source":"a.log"},"backfill":true}\n';
+
 const plain = (text: string, before: string, after: string): string =>
   text
     .split('\n')
@@ -67,5 +70,20 @@ describe('writeJsonLines', () => {
       { line: 'a', source },
       { line: 'b', source },
     ]);
+  });
+
+  it('takes new memory once, and little more than the documents need', () => {
+    const envelope = {
+      timestamp: '2026-01-01T00:00:00.000Z',
+      source: 'a.log',
+      backfill: true,
+      isTruncated: false,
+    };
+    const access = '10.0.0.1 - - [26/Nov/2026:14:30:00 +0000] "GET / HTTP/1.1" 200 512 "-" "curl/8.5.0"';
+    for (const line of ['x'.repeat(170), access, '']) {
+      const written = LineEvents.of(Array(10_000).fill(line), envelope).toJsonLines();
+      expect(written.toString()).toBe(plain(`${line}\n`.repeat(9999) + line, beforeLine, afterLine));
+      expect(written.buffer.byteLength).toBeLessThan(written.length * 1.25);
+    }
   });
 });
