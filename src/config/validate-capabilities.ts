@@ -251,6 +251,11 @@ const EVENTS_IN_FLIGHT = 1000;
  * time as are in flight.
  */
 const LINES_IN_FLIGHT = 10_000;
+/**
+ * The default at most, for lines whose forwarder takes larger batches. More events may come twice after a crash, so they
+ * have to be asked for.
+ */
+const MOST_LINES_IN_FLIGHT = 200_000;
 
 /** `max_in_flight` of a pipeline that does not set it. */
 export function defaultInFlight(
@@ -263,7 +268,17 @@ export function defaultInFlight(
     pipeline.collect.every((name) => collect.get(name)?.plugin.traits?.emitsLines) &&
     (pipeline.process ?? []).every((name) => process.get(name)?.plugin.mapLines) &&
     forwardersOf(pipeline).every((name) => forward.get(name)?.plugin.forwardJsonLines);
-  return areLines || workers > 1 || diskBufferOf(pipeline) !== undefined ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
+  if (areLines) {
+    const inCalls = forwardersOf(pipeline).map((name) => eventsInCalls(forward.get(name)));
+    return Math.max(LINES_IN_FLIGHT, Math.min(MOST_LINES_IN_FLIGHT, Math.max(...inCalls)));
+  }
+  return workers > 1 || diskBufferOf(pipeline) !== undefined ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
+}
+
+/** The events that calls of a forwarder hold at a time, at most; 0 if its calls have no limits. */
+function eventsInCalls(entry: ValidEntry<PluginOf['forward']> | undefined): number {
+  const { events = 0, concurrency = 0 } = batchingOf(entry?.data ?? {}) ?? {};
+  return events * concurrency;
 }
 
 /** Warns of batches that a pipeline never fills, because fewer events are in flight. */
@@ -276,7 +291,7 @@ export function validateBatching(
       const batching = batchingOf(forward.get(forwarder)?.data ?? {});
       if (batching === undefined) return [];
       const { events, concurrency } = batching;
-      const wanted = events * concurrency;
+      const wanted = eventsInCalls(forward.get(forwarder));
       // Each worker adds as many.
       if (wanted <= pipeline.workers * pipeline.max_in_flight) return [];
       const calls = concurrency === 1 ? '' : `${concurrency} batches of `;

@@ -61,6 +61,30 @@ describe('parseConfig', () => {
     expect(await inFlight({ exactly_once: true })).toBe(1000);
   });
 
+  it('has room for the largest batches where lines are never made into events, up to 200,000 events', async () => {
+    const inFlight = async (out: object, main: object = {}) => {
+      const config = await parseConfig({
+        collectors: { log: { plugin: 'file', paths: ['/a.log'] }, ticks: { plugin: 'test' } },
+        forwarders: {
+          out: { plugin: 'http', url: 'http://localhost/', ...out },
+          more: { plugin: 'http', url: 'http://localhost/', batch: { events: 40_000 } },
+          s3: { plugin: 's3', bucket: 'logs', region: 'eu-central-1' },
+        },
+        pipelines: { main: { collect: 'log', forward: 'out', ...main } },
+        host_config: {},
+      });
+      return config.pipelines.main?.max_in_flight;
+    };
+    expect(await inFlight({}, { forward: 's3' })).toBe(100_000);
+    expect(await inFlight({ batch: { events: 9000 } })).toBe(10_000);
+    expect(await inFlight({ batch: { events: 10_001 } })).toBe(10_001);
+    expect(await inFlight({ batch: { events: 5000 }, concurrency: 3 })).toBe(15_000);
+    expect(await inFlight({}, { forward: ['out', 'more'] })).toBe(40_000);
+    expect(await inFlight({ batch: { events: 1e9 }, concurrency: 1e6 })).toBe(200_000);
+    expect(await inFlight({ batch: { events: 20_000 } }, { collect: 'ticks' })).toBe(1000);
+    expect(await inFlight({ batch: { events: 20_000 } }, { max_in_flight: 500 })).toBe(500);
+  });
+
   it('knows plugins that the program registered', async () => {
     registerPlugin('process', 'upper_case', {
       get_config_schema: () => ProcessConfigBase,
