@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import zlib from 'node:zlib';
@@ -69,6 +70,13 @@ describe('s3: objects', () => {
         /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/us-east-1\/s3\/aws4_request/,
       ),
     });
+  });
+
+  it('hold all of a call that hardly gets smaller', async () => {
+    const sink = await sinkOf();
+    const batch = [event(1, { random: randomBytes(3_000_000).toString('latin1') }), ...events(3)];
+    await sendLines(contextOf({ endpoint: sink.url }), batch);
+    expect(sink.requests[0]?.body === batch.map((one) => toJsonLine(one)).join('')).toBe(true);
   });
 
   it.each([
