@@ -10,9 +10,34 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
   { prefix: /^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, lengths: [16, 17, 18, 19] }, // Maestro
 ];
 
-/** What stands before numbers of other kinds, of which one in a hundred looks like that of a card. */
-const OTHER_NUMBER =
-  /(?:\b|_)(?:id|ids|uid|pid|tid|seq|ref|order|txn|batch|block|offset|size|bytes|time|ts|timestamp|trace|span|request|req|nonce|serial|tracking|invoice|imei|lsn|xid|zxid|rev|version|build|hash|checksum)["']?\s{0,2}[=:#]?\s{0,2}["']?$/i;
+/** Names of numbers of other kinds, of which one in thirty looks like that of a card. */
+const OTHER_NAMES = new Set(
+  (
+    'barcode batch block build bytes case checksum correlation counter duration ean etag event gtin guid hash iccid id ids ' +
+    'imei invoice isbn issue job lsn message msg nanos nonce offset order parcel parent pid ref reference req request rev ' +
+    'root seed self seq sequence serial session shipment size sku span task thread ticket tid time timestamp trace tracking ' +
+    'transaction ts txid txn uid upc usec uuid version xid zxid'
+  ).split(' '),
+);
+/** A name before a number: `trace_id=`, `"spanId": "`, `order no. `, `trace id is `. */
+const NAME_BEFORE =
+  /([A-Za-z][\w.-]{0,60}(?:\s[A-Za-z]{2,6}\.?)?)(?:\s(?:is|was))?["'\\]{0,8}\s{0,2}[=:#]?\s{0,2}[["'\\#]{0,8}$/;
+
+/** Whether the name before a number is that of another kind of number, in any style of writing. */
+function hasOtherName(before: string): boolean {
+  const words = (NAME_BEFORE.exec(before)?.[1] ?? '')
+    .replace(/([a-z])(?=[A-Z])/g, '$1 ')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '' && !/^(?:is|was|no|nr|num|number)$/.test(word));
+  const last = words.at(-1) ?? '';
+  return OTHER_NAMES.has(last) || OTHER_NAMES.has(last.replace(/(?:ids?|no|num(?:ber)?)$/, ''));
+}
+
+/** The parts of a trace that B3, Jaeger and Spring write beside each other: `[orders,4bf92f3577b34da6,`, `4bf92f3577b34da6:`. */
+const IN_TRACE_BEFORE =
+  /\[[A-Za-z][\w.-]{0,40},\s?(?:[0-9a-f]{16,32}[,-]\s?)?$|\b(?=[0-9a-f]*\d)[0-9a-f]{8,32}:$/;
+const IN_TRACE_AFTER = /^(?:,\s?(?:[0-9a-f]{16,32}|true|false)?[\],]|\]|:[0-9a-f]{1,16}\b)/;
 
 /**
  * What may join a number of a card: the name of one, track 1 of its magnetic stripe, the escape of a line break, and another
@@ -23,15 +48,23 @@ const CARD_START =
 
 /** Whether a number is that of a payment card: the prefix and length of an issuer, and the check digit of Luhn. */
 export function isCardNumber(value: string, text = value, start = 0): boolean {
-  if (OTHER_NUMBER.test(text.slice(Math.max(0, start - 40), start))) return false;
-  const before = text.slice(Math.max(0, start - 24), start);
+  const before = text.slice(Math.max(0, start - 80), start);
+  if (hasOtherName(before)) return false;
   if (/[A-Za-z_.+/-]$/.test(before) && !CARD_START.test(before)) return false;
+  if (isInTrace(before, text.slice(start + value.length, start + value.length + 40))) return false;
   if (isInRowOfHashes(text, start, start + value.length)) return false;
   const digits = value.replace(/[ .-]/g, '');
   if (!/^\d{12,19}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false;
   if (!ISSUERS.some(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length)))
     return false;
   return luhnSum(digits) % 10 === 0;
+}
+
+/** Whether a number is an id of a trace, by the ids beside it. */
+function isInTrace(before: string, after: string): boolean {
+  const name = IN_TRACE_BEFORE.exec(before)?.[0];
+  if (name === undefined) return /^:[0-9a-f]{8,16}:[0-9a-f]{1,16}:/.test(after);
+  return IN_TRACE_AFTER.test(after) && !/card|visa|amex|maestro|\bpan\b/i.test(name);
 }
 
 /**
