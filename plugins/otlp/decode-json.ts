@@ -1,5 +1,6 @@
 import type { ParsedFields } from '../../src/sdk/index.ts';
 import { setField } from '../expressions/fields.ts';
+import { viewOf } from '../http/byte-writer.ts';
 import { DEEPEST, type Field, type Message, RESOURCE, SCOPE, type Signal, TOO_DEEP } from './messages.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
 import { commonOf, exactNumber, finite, Records, type Reserve } from './records.ts';
@@ -11,7 +12,7 @@ import { timeText } from './time-text.ts';
  * @throws MalformedMessage if what holds the records is malformed
  */
 export function decodeJson(request: unknown, { record, json, times }: Signal, reserve: Reserve): Records {
-  const records = new Records(reserve);
+  const records = new Records(0, reserve);
   const all = objectOf(request);
   const groups = member(all, json.resources);
   if (groups === undefined && Object.keys(all).length > 0)
@@ -29,7 +30,10 @@ export function decodeJson(request: unknown, { record, json, times }: Signal, re
         records.add(() => {
           const fields = fromJson(item, record);
           const time = times.map((name) => fields[name]).find((value) => value !== undefined);
-          return { fields: withoutBraces(fields), time: time as string | undefined };
+          const json = records.startFields(
+            time === undefined ? undefined : viewOf(Buffer.from(time as string)),
+          );
+          json.text(withoutBraces(fields));
         });
       }
     }

@@ -1,3 +1,7 @@
+import { Buffer } from 'node:buffer';
+import { viewOf } from '../http/byte-writer.ts';
+import { BYTES, FIXED32, FIXED64, VARINT } from './protobuf-reader.ts';
+
 // The messages of OTLP 1 that logs and traces consist of, as in opentelemetry-proto. One table serves protobuf and JSON.
 
 /** How a field is written. Its value in an event is given in brackets. */
@@ -19,10 +23,12 @@ export interface Field {
   /** As in an event. */
   readonly name: string;
   /** The name and a colon, as in the JSON of an event. */
-  readonly key: string;
+  readonly key: DataView;
   /** As in OTLP's JSON. */
   readonly json: string;
   readonly number: number;
+  /** How protobuf writes its type. */
+  readonly wire: number;
   /** Among the fields of its message. */
   readonly position: number;
   readonly type: FieldType;
@@ -35,6 +41,9 @@ export interface Message {
   readonly byName: ReadonlyMap<string, Field>;
 }
 
+/** Of the types that are no bytes. */
+const WIRES: Readonly<Record<string, number>> = { uint32: VARINT, fixed32: FIXED32, time: FIXED64 };
+
 type Definition = readonly [number: number, type: FieldType | readonly [Message], json?: string];
 
 /** Fields by their names in events, in the order of their numbers. The name in JSON is the same in camel case, unless it is given. */
@@ -42,7 +51,8 @@ function message(definitions: Readonly<Record<string, Definition>>): Message {
   const fields = Object.entries(definitions).map(([name, [number, type, json]], position): Field => {
     const isList = Array.isArray(type);
     return {
-      ...{ name, number, position, isList, key: `${JSON.stringify(name)}:` },
+      ...{ name, number, position, isList, key: viewOf(Buffer.from(`${JSON.stringify(name)}:`)) },
+      wire: WIRES[String(type)] ?? BYTES,
       type: isList ? (type as readonly [Message])[0] : (type as FieldType),
       json: json ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
     };

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { ByteWriter } from '../http/byte-writer.ts';
 
 /** Bytes that are no message of protobuf. Its message holds nothing of them. */
 export class MalformedMessage extends Error {}
@@ -10,25 +11,41 @@ export const FIXED32 = 5;
 
 const LARGEST_BYTE = 0x7f;
 const MOST_VARINT_BYTES = 10;
+/** JavaScript has numbers of seven bytes exactly. */
+const FIRST_LARGE_FACTOR = 2 ** 49;
+const QUOTE = 0x22;
+/** A prime number. */
+const HASH_FACTOR = 16_777_619;
 
 /** Reads one message of protobuf, a field after the other. */
 export class ProtobufReader {
-  readonly #bytes: Buffer;
+  readonly #view: DataView;
   #at: number;
   readonly #end: number;
   /** Of the field that {@link next} found. */
   number = 0;
   wire = 0;
 
-  constructor(bytes: Buffer, start = 0, end = bytes.length) {
-    this.#bytes = bytes;
+  constructor(view: DataView, start = 0, end = view.byteLength) {
+    this.#view = view;
     this.#at = start;
     this.#end = end;
   }
 
-  /** Reads the same fields again. */
-  copy(): ProtobufReader {
-    return new ProtobufReader(this.#bytes, this.#at, this.#end);
+  /** Where it reads, which is valid in this message alone. */
+  get position(): number {
+    return this.#at;
+  }
+
+  set position(position: number) {
+    this.#at = position;
+  }
+
+  /** Goes to the field at a place. */
+  goTo(place: number): this {
+    this.#at = place;
+    this.next();
+    return this;
   }
 
   /** Goes to the next field; false at the end. */
@@ -56,11 +73,11 @@ export class ProtobufReader {
 
   /** The lower 32 bits of a varint. */
   uint32(): number {
-    const bytes = this.#bytes;
+    const view = this.#view;
     let value = 0;
     for (let read = 0; read < MOST_VARINT_BYTES; read++) {
       if (this.#at >= this.#end) break;
-      const byte = bytes[this.#at++] as number;
+      const byte = view.getUint8(this.#at++);
       if (read < 5) value |= (byte & LARGEST_BYTE) << (7 * read);
       if (byte <= LARGEST_BYTE) return value >>> 0;
     }
@@ -69,15 +86,18 @@ export class ProtobufReader {
 
   /** A varint of 64 bits with a sign. */
   int64(): number | bigint {
-    const first = this.#bytes[this.#at] as number;
-    if (this.#at < this.#end && first <= LARGEST_BYTE) {
-      this.#at++;
-      return first;
+    const start = this.#at;
+    let small = 0;
+    for (let factor = 1; factor < FIRST_LARGE_FACTOR && this.#at < this.#end; factor *= 128) {
+      const byte = this.#view.getUint8(this.#at++);
+      small += (byte & LARGEST_BYTE) * factor;
+      if (byte <= LARGEST_BYTE) return small;
     }
+    this.#at = start;
     let value = 0n;
     for (let read = 0; read < MOST_VARINT_BYTES; read++) {
       if (this.#at >= this.#end) break;
-      const byte = this.#bytes[this.#at++] as number;
+      const byte = this.#view.getUint8(this.#at++);
       value |= BigInt(byte & LARGEST_BYTE) << BigInt(7 * read);
       if (byte <= LARGEST_BYTE) return BigInt.asIntN(64, value);
     }
@@ -85,34 +105,64 @@ export class ProtobufReader {
   }
 
   fixed32(): number {
-    return this.#bytes.readUInt32LE(this.#advance(4));
+    return this.#view.getUint32(this.#advance(4), true);
   }
 
   double(): number {
-    return this.#bytes.readDoubleLE(this.#advance(8));
+    return this.#view.getFloat64(this.#advance(8), true);
   }
 
   /** Bytes as text. */
-  encoded(encoding: 'hex' | 'base64'): string {
+  base64(): string {
     const length = this.uint32();
     const start = this.#advance(length);
-    return this.#bytes.toString(encoding, start, start + length);
+    return this.#part(start, length).toString('base64');
+  }
+
+  /** Writes bytes as a string of JSON with hexadecimal digits. */
+  copyHex(json: ByteWriter): void {
+    const length = this.uint32();
+    const start = this.#advance(length);
+    json.byte(QUOTE);
+    json.hex(this.#view, start, start + length);
+    json.byte(QUOTE);
   }
 
   string(): string {
     const length = this.uint32();
+    const part = this.#part(this.#advance(length), length);
+    expectUtf8(part);
+    return part.toString();
+  }
+
+  /** Writes a string as JSON. */
+  copyString(json: ByteWriter): void {
+    const length = this.uint32();
     const start = this.#advance(length);
-    const text = this.#bytes.toString('utf8', start, start + length);
-    if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length)))
-      throw new MalformedMessage('a string is not UTF-8');
-    return text;
+    const isAscii = json.string(this.#view, start, start + length);
+    if (!isAscii) expectUtf8(this.#part(start, length));
+  }
+
+  /** A number of 32 bits for the bytes of a field; other bytes have another one, as a rule. */
+  hash(): number {
+    const length = this.uint32();
+    const start = this.#advance(length);
+    let hash = 0;
+    for (let at = start; at < start + length; at++)
+      hash = (Math.imul(hash, HASH_FACTOR) + this.#view.getUint8(at)) | 0;
+    return hash;
   }
 
   /** The message in a field. */
   message(): ProtobufReader {
     const length = this.uint32();
     const start = this.#advance(length);
-    return new ProtobufReader(this.#bytes, start, start + length);
+    return new ProtobufReader(this.#view, start, start + length);
+  }
+
+  #part(start: number, length: number): Buffer {
+    const { buffer, byteOffset } = this.#view;
+    return Buffer.from(buffer, byteOffset + start, length);
   }
 
   /** Returns the offset of the bytes that were passed. */
@@ -122,6 +172,10 @@ export class ProtobufReader {
     this.#at = start + length;
     return start;
   }
+}
+
+function expectUtf8(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw new MalformedMessage('a string is not UTF-8');
 }
 
 /** A field of a message: a number, or bytes. */

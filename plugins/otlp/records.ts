@@ -1,21 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { isoNow, WrittenEvents, WrittenFields } from '../../src/sdk/index.ts';
-import { ByteWriter } from '../http/byte-writer.ts';
+import { ByteWriter, viewOf } from '../http/byte-writer.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
-
-/** A record as JSON. */
-export interface RecordJson {
-  /** Its fields, without the braces around them. */
-  readonly fields: string;
-  /** Its time, as `timeText` writes it. */
-  readonly time: string | undefined;
-}
 
 /** What the records of a resource or a scope have in common: fields as JSON, without braces. */
 export interface Common {
-  readonly json: string;
-  /** The bytes of `json`, and about those of a copy of the values: `json` has six bytes for a control character. */
-  readonly bytes: number;
+  readonly json: Buffer;
+  /** About what a copy of the values takes: `json` has six bytes for a control character. */
   readonly memory: number;
 }
 
@@ -30,11 +21,9 @@ export type Reserve = (bytes: number, what: string) => void;
 export function commonOf(name: string, fields: string, schemaUrl: string): Common {
   const own = fields === '' ? '' : `"${name}":{${fields}}`;
   const url = schemaUrl === '' ? '' : `"${name}_schema_url":${JSON.stringify(schemaUrl)}`;
-  const json = joined(own, url);
-  return { json, bytes: Buffer.byteLength(json), memory: memoryBytes(JSON.parse(`{${json}}`)) };
+  const json = [own, url].filter(Boolean).join();
+  return { json: Buffer.from(json), memory: memoryBytes(JSON.parse(`{${json}}`)) };
 }
-
-const joined = (one: string, other: string) => (one === '' || other === '' ? one + other : `${one},${other}`);
 
 /** A number of 64 bits; as a string if JavaScript does not have it exactly. */
 export const exactNumber = (value: number | bigint) =>
@@ -55,8 +44,12 @@ function memoryBytes(value: unknown): number {
   return bytes;
 }
 
-/** A request of a hundred records. */
-const CAPACITY = 64 * 1024;
+/** Of a timestamp, without its zone. */
+const MILLISECONDS_LENGTH = '1970-01-01T00:00:00.000'.length;
+const BEFORE_TIMESTAMP = viewOf(Buffer.from('{"timestamp":"'));
+const BEFORE_FIELDS = viewOf(Buffer.from('Z","data":{'));
+const AFTER_FIELDS = viewOf(Buffer.from('},"backfill":false}\n'));
+const COMMA = 0x2c;
 
 /** Writes the records of a request as events, in JSON. A record that is malformed is left out and counted. */
 export class Records {
@@ -64,14 +57,19 @@ export class Records {
   rejected = 0;
   /** Why the first of them is. */
   problem: string | undefined;
+  readonly #expectedBytes: number;
   readonly #reserve: Reserve;
   readonly #now = isoNow();
-  readonly #documents = new ByteWriter(CAPACITY);
+  readonly #nowBytes = viewOf(Buffer.from(this.#now));
+  readonly #json = new ByteWriter(0);
   #size = 0;
-  #common = '';
+  #common: readonly Buffer[] = [];
   #commonBytes = 0;
+  #fieldsStart = 0;
 
-  constructor(reserve: Reserve) {
+  /** `expectedBytes`: about those of all records as JSON, without resources and scopes. */
+  constructor(expectedBytes: number, reserve: Reserve) {
+    this.#expectedBytes = expectedBytes;
     this.#reserve = reserve;
   }
 
@@ -80,32 +78,49 @@ export class Records {
    * kilobytes may hold thousands of records of a large resource.
    */
   begin(count: number, resource: Common, scope: Common): void {
-    this.#commonBytes = resource.bytes + scope.bytes;
+    this.#common = [resource.json, scope.json];
+    this.#commonBytes = resource.json.length + scope.json.length;
     const copy = Math.max(this.#commonBytes, resource.memory + scope.memory);
-    if (count > 0) this.#reserve(count * copy, 'resource and scope, repeated for each record, are');
-    this.#common = joined(resource.json, scope.json);
+    if (count === 0) return;
+    this.#reserve(count * copy, 'resource and scope, repeated for each record, are');
+    this.#json.reserve(this.#expectedBytes + count * this.#commonBytes);
   }
 
-  add(read: () => RecordJson): void {
+  /** Adds a record. `write` calls `startFields`, and writes the fields as JSON, without the braces around them. */
+  add(write: () => void): void {
+    const json = this.#json;
+    const start = json.length;
     try {
-      const { fields, time } = read();
-      const timestamp = time === undefined ? this.#now : `${time.slice(0, 23)}Z`;
-      const start = this.#documents.length;
-      this.#documents.text(
-        `{"timestamp":"${timestamp}","data":{${joined(fields, this.#common)}},"backfill":false}\n`,
-      );
+      write();
+      for (const common of this.#common) {
+        if (common.length === 0) continue;
+        if (json.length > this.#fieldsStart) json.byte(COMMA);
+        json.all(common);
+      }
+      json.few(AFTER_FIELDS);
       this.#size++;
-      this.#reserve(this.#documents.length - start - this.#commonBytes, 'the records as JSON are');
+      this.#reserve(json.length - start - this.#commonBytes, 'the records as JSON are');
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
+      json.rewind(start);
       this.rejected++;
       this.problem ??= error.message;
     }
   }
 
+  /** Where the fields of a record are to be written. Its time is as `timeText` writes it. */
+  startFields(time: DataView = this.#nowBytes): ByteWriter {
+    const json = this.#json;
+    json.few(BEFORE_TIMESTAMP);
+    json.few(time, 0, MILLISECONDS_LENGTH);
+    json.few(BEFORE_FIELDS);
+    this.#fieldsStart = json.length;
+    return json;
+  }
+
   /** The events of all records. */
   rows(): WrittenFields {
     const envelope = { timestamp: this.#now, source: '', backfill: false, isTruncated: false };
-    return new WrittenFields(new WrittenEvents(this.#documents.done(), this.#size), envelope);
+    return new WrittenFields(new WrittenEvents(this.#json.done(), this.#size), envelope);
   }
 }

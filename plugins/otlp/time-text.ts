@@ -1,11 +1,16 @@
-const HALF_BASE = 2 ** 16;
+import { Buffer } from 'node:buffer';
+import { viewOf } from '../http/byte-writer.ts';
+
+const WORD = 2 ** 32;
 const SECOND = 1_000_000_000;
 const DAY_SECONDS = 86_400;
-const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+const ZERO = 0x30;
 
-/** Records of one day follow each other. */
+/** Of the last time: the next one is of the same day, as a rule. */
+const text = Buffer.from('1970-01-01T00:00:00.000000000Z');
+const view = viewOf(text);
+let lastSecond = 0;
 let lastDay = 0;
-let lastDate = '1970-01-01';
 
 /**
  * A time in nanoseconds since 1970, as ISO 8601 with nine digits of a second: 64 bits as two numbers, because a bigint takes ten
@@ -14,25 +19,46 @@ let lastDate = '1970-01-01';
  * @example
  * timeText(0, 1); // '1970-01-01T00:00:00.000000001Z'
  */
-export function timeText(high: number, low: number): string | undefined {
+export const timeText = (high: number, low: number) =>
+  timeBytes(high, low) === undefined ? undefined : text.toString('latin1');
+
+/** The bytes of the text, which are valid until the next call. */
+export function timeBytes(high: number, low: number): DataView | undefined {
   if (high === 0 && low === 0) return undefined;
-  // Long division in halves of 32 bits, which stay exact.
-  let seconds = Math.floor(high / SECOND);
-  let rest = high - seconds * SECOND;
-  for (const half of [low >>> 16, low & (HALF_BASE - 1)]) {
-    rest = rest * HALF_BASE + half;
-    const quotient = Math.floor(rest / SECOND);
-    seconds = seconds * HALF_BASE + quotient;
-    rest -= quotient * SECOND;
+  // The sum is not exact, so the second may be the one before or after it. The remainder is, and shows it.
+  let seconds = Math.floor((high * WORD + low) / SECOND);
+  let nanoseconds = (low - Math.imul(seconds, SECOND)) | 0;
+  if (nanoseconds < 0) {
+    seconds--;
+    nanoseconds += SECOND;
+  } else if (nanoseconds >= SECOND) {
+    seconds++;
+    nanoseconds -= SECOND;
   }
+  if (seconds !== lastSecond) writeSecond(seconds);
+  writeDigits(20, 9, nanoseconds);
+  return view;
+}
+
+function writeSecond(seconds: number): void {
+  lastSecond = seconds;
   const day = Math.floor(seconds / DAY_SECONDS);
   if (day !== lastDay) {
     lastDay = day;
     // The largest number that 64 bits hold is in the year 2554.
-    lastDate = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
+    text.write(new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10), 'latin1');
   }
   const ofDay = seconds - day * DAY_SECONDS;
-  const hour = TWO_DIGITS[Math.floor(ofDay / 3600)];
-  const minute = TWO_DIGITS[Math.floor(ofDay / 60) % 60];
-  return `${lastDate}T${hour}:${minute}:${TWO_DIGITS[ofDay % 60]}.${String(SECOND + rest).slice(1)}Z`;
+  writeDigits(11, 2, Math.floor(ofDay / 3600));
+  writeDigits(14, 2, Math.floor(ofDay / 60) % 60);
+  writeDigits(17, 2, ofDay % 60);
+}
+
+function writeDigits(start: number, count: number, number: number): void {
+  let left = number | 0;
+  for (let at = start + count - 1; at >= start; at--) {
+    const others = (left / 10) | 0;
+    text[at] = ZERO + left - others * 10;
+    left = others;
+  }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import otlp from '../../../plugins/collect/otlp.ts';
 import { timeText } from '../../../plugins/otlp/time-text.ts';
 import { eventually } from '../../support/eventually.ts';
+import { all, bytes, double, fixed32, fixed64, int, keyValue, string } from '../../support/protobuf-bytes.ts';
 import { Collector } from './http-helpers.ts';
 
 const PROTOBUF = { 'content-type': 'application/x-protobuf' };
@@ -10,40 +11,6 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const GZIP = { 'content-encoding': 'gzip' };
 
 const start = (options = {}) => Collector.start(otlp, { plugin: 'otlp' }, options);
-
-// Writes protobuf by hand, so that the decoder is not checked with tables of its own.
-
-function varint(value: bigint): Buffer {
-  const bytes: number[] = [];
-  let left = BigInt.asUintN(64, value);
-  for (; left >= 0x80n; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80);
-  return Buffer.from([...bytes, Number(left)]);
-}
-const tag = (number: number, wire: number) => varint(BigInt((number << 3) | wire));
-const bytes = (number: number, content: string | Uint8Array) => {
-  const buffer = Buffer.from(content as string);
-  return Buffer.concat([tag(number, 2), varint(BigInt(buffer.length)), buffer]);
-};
-const int = (number: number, value: bigint) => Buffer.concat([tag(number, 0), varint(value)]);
-const fixed64 = (number: number, value: bigint) => {
-  const buffer = Buffer.alloc(8);
-  buffer.writeBigUInt64LE(value);
-  return Buffer.concat([tag(number, 1), buffer]);
-};
-const fixed32 = (number: number, value: number) => {
-  const buffer = Buffer.alloc(4);
-  buffer.writeUInt32LE(value);
-  return Buffer.concat([tag(number, 5), buffer]);
-};
-const double = (number: number, value: number) => {
-  const buffer = Buffer.alloc(8);
-  buffer.writeDoubleLE(value);
-  return Buffer.concat([tag(number, 1), buffer]);
-};
-const all = (...parts: readonly Buffer[]) => Buffer.concat(parts);
-const keyValue = (number: number, key: string, any: Buffer) =>
-  bytes(number, all(bytes(1, key), bytes(2, any)));
-const string = (text: string) => bytes(1, text);
 
 const TIME = 1_700_000_000_123_456_789n;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -302,7 +269,10 @@ describe('otlp: logs', () => {
     expect(timeText(0, 1)).toBe('1970-01-01T00:00:00.000000001Z');
     expect(timeText(2 ** 32 - 1, 2 ** 32 - 1)).toBe('2554-07-21T23:34:33.709551615Z');
     const last = 1_735_689_599_999_999_999n;
-    for (const time of [last, last + 1n, last - 86_400_000_000_000n, last + 10n ** 18n]) {
+    // Around seconds that a sum of floating point numbers takes for the one before or after.
+    const seconds = Array.from({ length: 200 }, (_, n) => (BigInt(n) ** 4n * 11n + 1n) * 1_000_000_000n);
+    const around = seconds.flatMap((second) => [-2049n, -1n, 0n, 1n, 2049n].map((near) => second + near));
+    for (const time of [last, last + 1n, last - 86_400_000_000_000n, last + 10n ** 18n, ...around]) {
       const expected = `${new Date(Number(time / 1_000_000n)).toISOString().slice(0, -1)}${String(time % 1_000_000n).padStart(6, '0')}Z`;
       expect(timeText(Number(time >> 32n), Number(time & 0xffffffffn))).toBe(expected);
     }
