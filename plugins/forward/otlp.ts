@@ -12,11 +12,13 @@ import { fieldPath } from '../expressions/fields.ts';
 import { fieldName } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
+import { eventsIn } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
-import { encodedCall, httpSink, type RunReports } from '../http/http-sink.ts';
+import { type EncodedCall, encodedCall, httpSink, type RunReports } from '../http/http-sink.ts';
 import { encodeJson, encodeProtobuf } from '../otlp/encode.ts';
+import { encodeLines } from '../otlp/encode-lines.ts';
 import { LOGS, type Signal } from '../otlp/messages.ts';
-import { type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
+import { type LogMapping, type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
 import { protobufFields } from '../otlp/protobuf-reader.ts';
 
 const schema = ForwardConfigBase.extend({
@@ -65,27 +67,43 @@ collector:
   checkConfig: ({ config }) => sink.checkConfig({ config: config as Config }),
   forward: ({ ctx, event }) => send(ctx, [event]),
   forwardBatch: ({ ctx, events }) => send(ctx, events),
+  forwardJsonLines({ ctx }) {
+    if (ctx.config.encoding === 'json') return undefined;
+    const mapping = mappingOf(ctx);
+    return (lines) =>
+      sink.send(ctx, () => {
+        const documents = encodeLines(lines, mapping);
+        if (documents === undefined) return encodeEvents(ctx, eventsIn(lines));
+        return { documents, pathOf: () => pathFor(ctx.config.url, LOGS) };
+      });
+  },
 });
 
-/** Logs first, then spans, which have a path of their own. */
+function mappingOf({ config: { resource, severity }, info: { version } }: Context): LogMapping {
+  const scope = { name: 'millrace', version };
+  return { severity: fieldPath(severity), origin: { resource: { attributes: resource }, scope } };
+}
+
 function send(ctx: Context, events: readonly CollectedEvent[]) {
-  const { url, encoding, resource, severity } = ctx.config;
-  const scope = { name: 'millrace', version: ctx.info.version };
-  const mapping = { severity: fieldPath(severity), origin: { resource: { attributes: resource }, scope } };
+  return sink.send(ctx, () => encodeEvents(ctx, events));
+}
+
+/** Logs first, then spans, which have a path of their own. */
+function encodeEvents(ctx: Context, events: readonly CollectedEvent[]): EncodedCall {
+  const { url, encoding } = ctx.config;
+  const mapping = mappingOf(ctx);
   const encode = encoding === 'json' ? encodeJson : encodeProtobuf;
-  return sink.send(ctx, () => {
-    let records: readonly SentRecord[] = [];
-    const call = encodedCall(
-      events,
-      (event, position): SentRecord => ({ ...otlpRecord(event, mapping), position }),
-      (unsorted) => {
-        records = unsorted.toSorted((a, b) => Number(a.signal !== LOGS) - Number(b.signal !== LOGS));
-        return new EventDocuments(records, encode, ({ signal }) => signal);
-      },
-    );
-    const pathOf = ({ first }: Documents) => pathFor(url, records[first]?.signal ?? LOGS);
-    return { ...call, positions: records.map(({ position }) => position), pathOf };
-  });
+  let records: readonly SentRecord[] = [];
+  const call = encodedCall(
+    events,
+    (event, position): SentRecord => ({ ...otlpRecord(event, mapping), position }),
+    (unsorted) => {
+      records = unsorted.toSorted((a, b) => Number(a.signal !== LOGS) - Number(b.signal !== LOGS));
+      return new EventDocuments(records, encode, ({ signal }) => signal);
+    },
+  );
+  const pathOf = ({ first }: Documents) => pathFor(url, records[first]?.signal ?? LOGS);
+  return { ...call, positions: records.map(({ position }) => position), pathOf };
 }
 
 interface SentRecord extends OtlpRecord {

@@ -14,6 +14,13 @@ const needsCare = (word: number) =>
     0x80808080) !==
   0;
 
+/** The bytes that escapes of JSON stand for, by their letters. A `u` has digits after it, and no entry. */
+const UNESCAPED: Readonly<Record<number, number>> = Object.fromEntries(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
+    ([letter, character]) => [letter.charCodeAt(0), character.charCodeAt(0)],
+  ),
+);
+
 /** Bytes that are written one after the other, into memory that grows. */
 export class ByteWriter {
   #bytes: Buffer;
@@ -144,6 +151,32 @@ export class ByteWriter {
       bytes[at++] = byte;
     }
     this.#length = at;
+  }
+
+  /** What the content of a string of JSON stands for. */
+  unquoted(from: Buffer, start: number, end: number): void {
+    this.reserve(end - start);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let n = start; n < end; n++) {
+      let byte = from[n];
+      if (byte === BACKSLASH) {
+        byte = UNESCAPED[from[++n] as number];
+        if (byte === undefined) {
+          this.text(JSON.parse(`"${from.toString('utf8', start, end)}"`) as string);
+          return;
+        }
+      }
+      bytes[at++] = byte as number;
+    }
+    this.#length = at;
+  }
+
+  /** A whole number that is not negative, as Protocol Buffers have it. */
+  varint(value: number): void {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.byte((rest % 128) + 128);
+    this.byte(rest);
   }
 
   /** What was written. */

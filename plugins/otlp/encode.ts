@@ -68,39 +68,66 @@ function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
 export function encodeProtobuf(records: readonly OtlpRecord[]): Buffer {
   const writer = new ProtobufWriter(256 * (records.length + 1));
   for (const { origin, scopes } of groupsOf(records).toReversed()) {
-    writer.message(1, () => {
-      if (origin.resource_schema_url !== undefined) writer.string(3, origin.resource_schema_url);
-      for (const scope of [...scopes.values()].toReversed())
-        writer.message(2, () => writeScope(writer, scope));
-      writeMessage(writer, 1, origin.resource, RESOURCE);
+    writeResource(writer, origin, () => {
+      for (const scope of [...scopes.values()].toReversed()) {
+        writeScope(writer, scope.origin, () => {
+          for (const { fields, signal } of scope.records.toReversed())
+            writeMessage(writer, RECORDS, fields, signal.record);
+        });
+      }
     });
   }
   return writer.done();
 }
 
-function writeScope(writer: ProtobufWriter, { origin, records }: ScopeGroup): void {
-  if (origin.scope_schema_url !== undefined) writer.string(3, origin.scope_schema_url);
-  for (let n = records.length - 1; n >= 0; n--) {
-    const { fields, signal } = records[n] as OtlpRecord;
-    writeMessage(writer, 2, fields, signal.record);
-  }
-  writeMessage(writer, 1, origin.scope, SCOPE);
+/** The number of the field with the records of a scope. */
+export const RECORDS = 2;
+
+/** A request with records of one origin that are encoded already, each as a field {@link RECORDS}. */
+export function encodeRequest(records: Buffer, origin: Origin): Buffer {
+  const writer = new ProtobufWriter(records.length + 1024);
+  writeResource(writer, origin, () => writeScope(writer, origin, () => writer.encoded(records)));
+  return writer.done();
+}
+
+/** The fields of a message, without its number and its length. */
+export function encodeFields(values: Fields, message: Message): Buffer {
+  const writer = new ProtobufWriter(256);
+  writeFields(writer, values, message);
+  return writer.done();
+}
+
+function writeResource(writer: ProtobufWriter, origin: Origin, writeScopes: () => void): void {
+  writer.message(1, () => {
+    if (origin.resource_schema_url !== undefined) writer.string(3, origin.resource_schema_url);
+    writeScopes();
+    writeMessage(writer, 1, origin.resource, RESOURCE);
+  });
+}
+
+function writeScope(writer: ProtobufWriter, origin: Origin, writeRecords: () => void): void {
+  writer.message(2, () => {
+    if (origin.scope_schema_url !== undefined) writer.string(3, origin.scope_schema_url);
+    writeRecords();
+    writeMessage(writer, 1, origin.scope, SCOPE);
+  });
 }
 
 function writeMessage(
   writer: ProtobufWriter,
   number: number,
   values: Fields | undefined,
-  { fields }: Message,
+  message: Message,
 ): void {
-  if (values === undefined) return;
-  writer.message(number, () => {
-    for (let n = fields.length - 1; n >= 0; n--) {
-      const field = fields[n] as Field;
-      const value = values[field.name];
-      if (value !== undefined) writeField(writer, field, value);
-    }
-  });
+  if (values !== undefined) writer.message(number, () => writeFields(writer, values, message));
+}
+
+function writeFields(writer: ProtobufWriter, values: Fields, { fields }: Message): void {
+  for (let n = fields.length - 1; n >= 0; n--) {
+    const field = fields[n] as Field;
+    const value = values[field.name];
+    if (value !== undefined) writeField(writer, field, value);
+  }
 }
 
 function writeField(writer: ProtobufWriter, { number, type, isList }: Field, value: unknown): void {

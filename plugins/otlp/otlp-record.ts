@@ -73,7 +73,9 @@ export function otlpRecord(event: CollectedEvent, mapping: LogMapping): OtlpReco
   return { signal, fields: logFields(timed, rest, mapping.severity), origin };
 }
 
-const nanosecondsOf = ({ timestamp }: CollectedEvent) => BigInt(millisecondsOf(timestamp)) * NANOSECONDS;
+/** @throws PluginError, permanent, if it is not a date. */
+export const nanosecondsOf = ({ timestamp }: Pick<CollectedEvent, 'timestamp'>) =>
+  BigInt(millisecondsOf(timestamp)) * NANOSECONDS;
 
 const PARENTS = ['resource', 'resource_schema_url', 'scope', 'scope_schema_url'];
 const namesOf = ({ fields }: Message) => fields.map(({ name }) => name);

@@ -31,6 +31,13 @@ export class ProtobufWriter {
     this.#tag(field, BYTES);
   }
 
+  /** Fields that are encoded already. */
+  encoded(fields: Buffer): void {
+    this.#reserve(fields.length);
+    this.#start -= fields.length;
+    fields.copy(this.#bytes, this.#start);
+  }
+
   string(field: number, text: string): void {
     const length = Buffer.byteLength(text);
     this.#reserve(length);
