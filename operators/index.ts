@@ -18,12 +18,17 @@ export {
   type Confidence,
   type DecodeLayers,
   type EntropyRuleOptions,
+  type Guard,
+  type KeyedRule,
+  type KeyName,
+  type Notation,
   type RedactOptions,
   type RedactRule,
   type RuleBlock,
   type RuleCheck,
   redact,
   redactor,
+  type Vocabulary,
 } from './masks/redact/redact.ts';
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';

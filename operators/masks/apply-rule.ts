@@ -2,7 +2,7 @@ import type { MaskRule } from './mask-rule.ts';
 import { afterEmpty, type Finder, finderOf } from './search/finder.ts';
 
 /** What applying a rule asks of it. */
-type AppliedRule = Pick<MaskRule, 'accepts' | 'fixed' | 'locate' | 'replace'> & {
+type AppliedRule = Pick<MaskRule, 'accepts' | 'finder' | 'fixed' | 'locate' | 'replace'> & {
   readonly expression?: RegExp | undefined;
 };
 
@@ -27,7 +27,7 @@ export interface RuleObserver {
 export function applyRule(text: string, rule: AppliedRule, finder: Finder, observer?: RuleObserver): string {
   let start = finder.next(text, 0);
   if (start === -1) return text;
-  const { accepts, fixed, locate, replace } = rule;
+  const { accepts, finder: isRead, fixed, locate, replace } = rule;
   const calls = accepts !== undefined || fixed === undefined;
   const isUnicode = rule.expression?.unicode === true;
   let masked = '';
@@ -40,13 +40,20 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
     next = end === start ? afterEmpty(text, end, isUnicode) : end;
     let hasReplaced = false;
     let searchesInside = false;
-    for (const place of finder.values?.(text) ?? [{ start, end, first: undefined }]) {
+    for (const place of finder.values?.(text) ?? [{ start, end }]) {
       // A value inside another one is replaced with it.
       if (place.start < copied) continue;
       const value = text.slice(place.start, place.end);
       if (calls) observer?.beforeCall?.();
-      const accepted = accepts?.(value, text, place.start, place.first) ?? true;
-      if (locate !== undefined) {
+      const accepted = accepts?.(value, text, place.start, place) ?? true;
+      if (isRead !== undefined) {
+        // Another name may stand in what is no value of this one, and between a name and a value that is apart from it.
+        if (accepted === true && place.key?.isApart !== true) next = Math.max(next, place.end);
+        else if (place.end > next) {
+          rejected ??= new RejectedMatches(text, false);
+          next = rejected.searchFrom(next - 1, place.end);
+        }
+      } else if (locate !== undefined) {
         next = Math.max(next, accepted === true ? place.end : (place.first?.end ?? place.end));
       }
       if (accepted === 'search-inside') searchesInside = true;

@@ -138,6 +138,8 @@ export class CompiledRule {
   }
 
   #finderFor(length: number, mayPlan: boolean): Finder {
+    const { finder } = this.rule;
+    if (finder !== undefined) return this.#keep('reader', finder);
     this.#tries++;
     // Who names keywords has said what to look for.
     const isSeldom = this.rule.keywords !== undefined || this.#tries <= FEW_TRIES;

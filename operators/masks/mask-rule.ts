@@ -1,5 +1,5 @@
 import type { Cost } from './expression/cost.ts';
-import type { Span, ValuesOfMatch } from './search/finder.ts';
+import type { Place, ValuesOfMatch } from './search/finder.ts';
 
 export type { Place, Span } from './search/finder.ts';
 
@@ -23,9 +23,9 @@ export interface MaskRule extends ValuesOfMatch {
    * goes on inside the match, at the next character after its start, as far as that costs little. With `false` it goes on at
    * the end of the match. An error is a failure of the mask.
    *
-   * @param first the first part of the value, if `locate` knows of several
+   * @param place the value as it was found, with its first part if there are several
    */
-  readonly accepts?: (value: string, text: string, start: number, first?: Span) => boolean | 'search-inside';
+  readonly accepts?: (value: string, text: string, start: number, place?: Place) => boolean | 'search-inside';
   /** What replaces a value, which may depend on what stands around it. */
   readonly replace: (value: string, text?: string, start?: number) => string;
   /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */

@@ -1,5 +1,5 @@
 import { closeSync, writeSync } from 'node:fs';
-import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators/index.ts';
+import type { Confidence, EntropyRuleOptions, KeyedRule, RedactRule } from '../../operators/index.ts';
 import { counted, LruMap } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
 import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
@@ -43,7 +43,7 @@ export interface CreateRedactorOptions {
 }
 
 /** The rules that settings name: those of the configuration, then those of the packs. */
-export function rulesOf({ rules, packs, disable }: RedactSettings): Record<string, string | RedactRule> {
+export function rulesOf({ rules, packs, disable }: RedactSettings): Record<string, string | RedactRule | KeyedRule> {
   return { ...rules, ...packRules(packs, disable) };
 }
 

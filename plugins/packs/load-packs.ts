@@ -1,9 +1,9 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
 import { MillraceError } from '../../src/sdk/index.ts';
 import { packFiles } from './pack-files.ts';
-import type { BuiltPack, Pack, PackRule } from './pack-schema.ts';
+import { type BuiltPack, type ExpressionRule, type Pack, type PackRule, rulesOfPack } from './pack-schema.ts';
 
-export type { Pack, PackRule } from './pack-schema.ts';
+export type { ExpressionRule, Pack, PackRule } from './pack-schema.ts';
 
 /** The packs that `redact` applies unless others are named. */
 export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
@@ -51,12 +51,12 @@ export function loadPack(name: string): Pack {
         `there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`,
       );
     }
-    const { expressions = {}, ...read } = JSON.parse(json) as BuiltPack;
+    const { expressions = {}, ...written } = JSON.parse(json) as BuiltPack;
     for (const [rule, { degree, factor, part }] of Object.entries(expressions)) {
       const cost = { degree, factor, ambiguity: undefined };
-      knownExpressions.set((read.rules[rule] as PackRule).match, { cost, part });
+      knownExpressions.set((written.rules[rule] as ExpressionRule).match, { cost, part });
     }
-    pack = read;
+    pack = { ...written, rules: rulesOfPack(written) };
     loaded.set(name, pack);
   }
   return pack;

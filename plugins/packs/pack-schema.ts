@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CHECKS } from '../../operators/internal-masks.ts';
+import type { KeyedRule, Vocabulary } from '../../operators/index.ts';
 import { Expression } from '../expressions/mask-rule-schema.ts';
 
 /** The modes of a check: see `RuleCheck`. */
@@ -43,10 +44,19 @@ export const RULE_FIELDS = {
     .describe('How sure it is that a match is a secret.'),
 };
 
-const PackRuleSchema = z.strictObject({
-  ...RULE_FIELDS,
+const WHAT_A_RULE_SAYS = {
   description: z.string().min(1),
   confidence: z.enum(['high', 'medium', 'low']),
+  /** Where the facts come from: a vendor's page, or a project with its commit. */
+  source: z.string().min(1),
+  /** Templates that the tests generate values from. */
+  tests: z.strictObject({ matches: z.array(z.string()).min(1), misses: z.array(z.string()) }),
+};
+
+/** A rule with an expression. */
+const ExpressionRuleSchema = z.strictObject({
+  ...RULE_FIELDS,
+  ...WHAT_A_RULE_SAYS,
   value: z.enum(['literal', 'beside', 'below', 'items', 'groups']).optional(),
   block: z
     .strictObject({
@@ -55,60 +65,147 @@ const PackRuleSchema = z.strictObject({
       end: Expression,
     })
     .optional(),
-  /** Where the facts come from: a vendor's page, or a project with its commit. */
-  source: z.string().min(1),
-  /** Templates that the tests generate values from. */
-  tests: z.strictObject({ matches: z.array(z.string()).min(1), misses: z.array(z.string()) }),
+});
+
+/** A rule for values after names: kinds of names, and notations. */
+const KeyedRuleSchema = z.strictObject({
+  ...WHAT_A_RULE_SAYS,
+  kinds: z.array(z.string()).min(1),
+  notations: z.union([z.array(z.string()).min(1), z.literal('all')]),
+});
+
+const Words = z.array(z.string().min(1)).min(1);
+const Example = z.string().min(1);
+
+/** The names, notations and guards that rules for values after names are made of: see `Vocabulary`. */
+export const VocabularySchema = z.strictObject({
+  kinds: z.record(z.string(), z.record(z.string(), z.string())),
+  names: z
+    .array(
+      z.strictObject({
+        name: z.string().min(2),
+        kind: z.string(),
+        language: z.string().regex(/^[a-z]{2}$/, 'a language such as de').optional(),
+        start: z.literal('word').optional(),
+        after: Words.optional(),
+        only_after: Words.optional(),
+        not_after: Words.optional(),
+        except: Words.optional(),
+        /** Keys that have this name, and keys that do not. */
+        keys: Words,
+        not: Words,
+      }),
+    )
+    .min(1),
+  suffixes: Words,
+  marks: z.string().min(1),
+  notations: z
+    .array(
+      z.strictObject({
+        notation: z.string(),
+        form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
+        ends: z.string().optional(),
+        guard: z.string().optional(),
+        kinds: Words.optional(),
+        /** With `KEY` and `VALUE`, which the tests fill in. */
+        example: Example,
+        miss: Example,
+      }),
+    )
+    .min(1),
+  words: Words,
+  guards: z.array(
+    z.strictObject({
+      guard: z.string(),
+      form: z.string().regex(/VALUE/, 'a form with VALUE').optional(),
+      value: z.string().optional(),
+      kinds: Words.optional(),
+      notations: Words.optional(),
+      /** A line in which nothing is masked, and one in which something is. */
+      example: Example,
+      miss: Example,
+    }),
+  ),
 });
 
 /**
- * A pack file: `plugins/packs/<group>/<name>.yaml`. Rules that share a part of their expressions refer to it as
- * `{{name}}`; `parts` says what it stands for, and may refer to parts before it.
+ * A pack file: `plugins/packs/<group>/<name>.yaml`, which may name further files of the folder `<name>`. Expressions that
+ * share a part refer to it as `{{name}}`; `parts` says what it stands for, and may refer to parts before it. `{{words}}` are
+ * the words of the vocabulary.
  */
 export const PackSchema = z.preprocess(
   expandParts,
   z.strictObject({
     description: z.string().min(1),
+    vocabulary: VocabularySchema.optional(),
     rules: z.record(
       z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name such as github-token'),
-      PackRuleSchema,
+      z.union([ExpressionRuleSchema, KeyedRuleSchema]),
     ),
   }),
 );
 
-/** A pack without `parts`, whose rules have their expressions in full. What is no pack is left to the schema. */
+/** A pack without `parts`, which has its expressions in full. What is no pack is left to the schema. */
 function expandParts(file: unknown): unknown {
-  if (typeof file !== 'object' || file === null || !('parts' in file) || !('rules' in file)) return file;
-  const { parts, rules, ...rest } = file as { parts: Record<string, string>; rules: Record<string, object> };
+  if (typeof file !== 'object' || file === null || !('parts' in file)) return file;
+  const { parts, ...rest } = file as { parts: Record<string, string>; vocabulary?: { words?: string[] } };
   const known = new Map<string, string>();
-  const expand = (expression: string) =>
-    expression.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);
+  const expand = (text: string) =>
+    text.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);
   for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
-  const expandRule = (rule: object) => ({
-    ...rule,
-    ...('match' in rule && typeof rule.match === 'string' ? { match: expand(rule.match) } : {}),
-    ...('allow' in rule && Array.isArray(rule.allow)
-      ? { allow: rule.allow.map((allowed) => (typeof allowed === 'string' ? expand(allowed) : allowed)) }
-      : {}),
-  });
-  return {
-    ...rest,
-    rules: Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, expandRule(rule)])),
-  };
+  const words = rest.vocabulary?.words?.map((word) => word.replace(/[.]/g, '\\.'));
+  if (words !== undefined) known.set('words', `(?i)^(?:${words.join('|')})$`);
+  return expandStrings(rest, expand);
 }
 
+function expandStrings(value: unknown, expand: (text: string) => string): unknown {
+  if (typeof value === 'string') return expand(value);
+  if (Array.isArray(value)) return value.map((item) => expandStrings(item, expand));
+  if (typeof value !== 'object' || value === null) return value;
+  // Templates of tests have braces of their own.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, key === 'tests' ? field : expandStrings(field, expand)]),
+  );
+}
+
+type WrittenRule = Readonly<z.output<typeof ExpressionRuleSchema> | z.output<typeof KeyedRuleSchema>>;
+/** What a rule of a pack says of itself. */
+type AboutRule = Readonly<Pick<WrittenRule, 'description' | 'confidence' | 'source' | 'tests'>>;
 /** A rule of a pack: what a rule needs, with what its readers and tests need. */
-export type PackRule = Readonly<z.output<typeof PackRuleSchema>>;
+export type PackRule = AboutRule & (ExpressionRule | KeyedRule);
+export type ExpressionRule = Readonly<z.output<typeof ExpressionRuleSchema>>;
 /** A redaction pack as data. */
-export type Pack = Readonly<z.output<typeof PackSchema>>;
+export interface Pack {
+  readonly description: string;
+  readonly vocabulary?: Vocabulary | undefined;
+  readonly rules: Readonly<Record<string, PackRule>>;
+}
+
+/** A pack as it is written, without parts. */
+export type WrittenPack = Readonly<z.output<typeof PackSchema>>;
 
 /** A pack as the build writes it, with what is known of the expressions of its rules: see `KnownExpression`. */
-export interface BuiltPack extends Pack {
+export interface BuiltPack extends WrittenPack {
   readonly expressions?: Readonly<Record<string, BuiltExpression>>;
+}
+
+/** The rules of a pack, those for values after names with the vocabulary of the pack. */
+export function rulesOfPack({ rules, vocabulary }: WrittenPack): Record<string, PackRule> {
+  const named = new Set(
+    Object.values(rules).flatMap((rule) => ('kinds' in rule && rule.notations !== 'all' ? rule.notations : [])),
+  );
+  const others = vocabulary?.notations.map(({ notation }) => notation).filter((one) => !named.has(one)) ?? [];
+  return Object.fromEntries(
+    Object.entries(rules).map(([name, rule]): [string, PackRule] => {
+      if (!('kinds' in rule)) return [name, rule];
+      if (vocabulary === undefined) throw new Error(`the rule ${name} has no vocabulary`);
+      return [name, { ...rule, vocabulary, notations: rule.notations === 'all' ? others : rule.notations }];
+    }),
+  );
 }
 
 interface BuiltExpression {
   readonly degree: number;
   readonly factor: number;
-  readonly part?: { readonly source: string; readonly flags: string };
+  readonly part?: { readonly source: string; readonly flags: string } | undefined;
 }

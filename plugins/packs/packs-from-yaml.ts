@@ -3,7 +3,7 @@ import { load } from 'js-yaml';
 import * as z from 'zod';
 import { compileExpression } from '../../operators/index.ts';
 import { costOf, neededPart } from '../../operators/internal-masks.ts';
-import { type BuiltPack, type Pack, PackSchema } from './pack-schema.ts';
+import { type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 
@@ -21,11 +21,30 @@ export function readPackFiles(folder: URL = FOLDER): Record<string, string> {
   );
   return Object.fromEntries(
     paths.toSorted().map((path) => {
-      const result = PackSchema.safeParse(load(readFileSync(new URL(path, folder), 'utf8')));
+      const result = PackSchema.safeParse(readPack(new URL(path, folder)));
       if (!result.success) throw new Error(`plugins/packs/${path}: ${z.prettifyError(result.error)}`);
       return [path.replace(/\.yaml$/, ''), JSON.stringify(result.data)];
     }),
   );
+}
+
+const read = (url: URL) => load(readFileSync(url, 'utf8'));
+
+/** A pack in one object. Its further files have parts, rules, and what a vocabulary consists of. */
+function readPack(url: URL): unknown {
+  const pack = read(url);
+  if (typeof pack !== 'object' || pack === null || !('files' in pack)) return pack;
+  const { files, ...whole } = pack as { files: string[] };
+  const folder = url.href.replace(/\.yaml$/, '/');
+  const [parts, rules, vocabulary] = [{}, {}, {}];
+  for (const file of files) {
+    const content = read(new URL(`${file}.yaml`, folder)) as { parts?: object; rules?: object };
+    const { parts: ofFile, rules: rulesOfFile, ...words } = content;
+    Object.assign(parts, ofFile);
+    Object.assign(rules, rulesOfFile);
+    Object.assign(vocabulary, words);
+  }
+  return { ...whole, parts, rules, ...(Object.keys(vocabulary).length > 0 && { vocabulary }) };
 }
 
 /**
@@ -36,9 +55,11 @@ export function readPackFiles(folder: URL = FOLDER): Record<string, string> {
 export function withExpressions(files: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(files).map(([name, json]) => {
-      const pack = JSON.parse(json) as Pack;
+      const pack = JSON.parse(json) as WrittenPack;
       const expressions = Object.fromEntries(
-        Object.entries(pack.rules).flatMap(([rule, { match, keywords }]) => {
+        Object.entries(pack.rules).flatMap(([rule, written]) => {
+          if (!('match' in written)) return [];
+          const { match, keywords } = written;
           const { source, flags } = compileExpression(match);
           const expression = new RegExp(source, flags.replace('g', ''));
           const { ambiguity, degree, factor } = costOf(expression);

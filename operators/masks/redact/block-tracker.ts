@@ -10,7 +10,7 @@ import {
   startsInKey,
   startsOtherData,
 } from './key-body.ts';
-import type { RedactRule, RuleBlock } from './redact-rule.ts';
+import { type AnyRule, isKeyed, type RuleBlock } from './redact-rule.ts';
 
 export interface BlockLimits {
   /** Lines that a block has at most, with its first one. */
@@ -73,9 +73,9 @@ function roomIn(line: string, opening: string | undefined): Span {
 /** So many lines without a part of a key end a block. The headers of a key are fewer. */
 const MOST_PLAIN_LINES = 5;
 
-export function blockRules(rules: Readonly<Record<string, string | RedactRule>>): BlockRule[] {
+export function blockRules(rules: Readonly<Record<string, AnyRule>>): BlockRule[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
-    const block: RuleBlock | undefined = typeof rule === 'string' ? undefined : rule.block;
+    const block: RuleBlock | undefined = typeof rule === 'string' || isKeyed(rule) ? undefined : rule.block;
     if (block === undefined) return [];
     const { contains } = block;
     return [

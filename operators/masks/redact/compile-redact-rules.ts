@@ -6,11 +6,13 @@ import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
 import { boundedTest, type LinearEngine, lazily } from '../expression/linear-engine.ts';
 import { inQuotes } from '../json-lines.ts';
-import type { MaskRule } from '../mask-rule.ts';
+import { compileKeyedRule } from '../keyed/keyed-finder.ts';
+import type { KeyedRule } from '../keyed/vocabulary.ts';
+import type { MaskRule, Place } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { literalAt } from './literal.ts';
 import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from './object-fields.ts';
-import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
+import { type AnyRule, type Confidence, isKeyed, type RedactRule, type RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
 interface KnownExpression {
@@ -88,7 +90,7 @@ function allowedBy(
  * @throws ExpressionError for a rule that is not a regular expression, TypeError for an unknown check or group.
  */
 export function compileRedactRules(
-  rules: Readonly<Record<string, string | RedactRule>>,
+  rules: Readonly<Record<string, AnyRule>>,
   options: CompileRedactRulesOptions,
 ): MaskRule[] {
   const least = LEVELS.indexOf(options.confidence);
@@ -104,13 +106,15 @@ export function compileRedactRules(
     linearEngine: options.linearEngine,
   };
   const compiled = Object.entries(rules)
-    .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? { match: rule } : rule }))
-    .sort((a, b) => Number(b.rule.block !== undefined) - Number(a.rule.block !== undefined))
-    .flatMap(({ id, rule }) => compileRule(id, rule, context) ?? []);
+    .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? ({ match: rule } satisfies RedactRule) : rule }))
+    .sort((a, b) => Number(hasBlock(b.rule)) - Number(hasBlock(a.rule)))
+    .flatMap(({ id, rule }) => (isKeyed(rule) ? keyedRule(id, rule, context) : compileRule(id, rule, context)) ?? []);
   const { entropy = least === 0 ? {} : false } = options;
   if (entropy !== false) compiled.push(entropyRule(entropy, context));
   return compiled;
 }
+
+const hasBlock = (rule: RedactRule | KeyedRule) => !isKeyed(rule) && rule.block !== undefined;
 
 /** What rules share. */
 interface RuleContext {
@@ -205,9 +209,43 @@ function compileRule(
       locate: rule.value === 'groups' ? groupsThatPass(check ?? (() => true)) : LOCATE[rule.value],
     }),
     // What is joined to a value is masked with it, and can make a secret of it.
-    accepts: (value, text, start, first) =>
+    accepts: (value, text, start, { first } = { start, end: start }) =>
       (first !== undefined && accepts(text.slice(first.start, first.end), text, first.start)) ||
       accepts(value, text, start),
+    replace: (value, text, start) => inQuotes(replace(value, id), value, text, start),
+  };
+}
+
+/** A search for names costs little for each character, and reads each value a few times at most. */
+const COST_OF_NAMES: Cost = { degree: 1, factor: 50, ambiguity: undefined };
+const NEVER = /(?!)/;
+
+/** A rule for values after names, which code finds. Undefined if its confidence is too low. */
+function keyedRule(
+  id: string,
+  rule: KeyedRule,
+  { least, isMaskable, isInMask, replace }: RuleContext,
+): MaskRule | undefined {
+  if (LEVELS.indexOf(rule.confidence ?? 'high') < least) return undefined;
+  const { keywords, finder, isGuarded } = compileKeyedRule(rule);
+  const accepts = (value: string, text: string, start: number, { key }: Place) =>
+    key?.check?.(value, text, start) !== false &&
+    isMaskable(value, true, text, start, true) &&
+    !isInMask(value, text, start) &&
+    !(key !== undefined && isGuarded(value, text, start, key));
+  return {
+    name: id,
+    expression: NEVER,
+    finder,
+    cost: COST_OF_NAMES,
+    groups: [],
+    keywords,
+    // What is joined to a value is masked with it, and can make a secret of it.
+    accepts: (value, text, start, place = { start, end: start + value.length }) => {
+      const { first } = place;
+      if (first && accepts(text.slice(first.start, first.end), text, first.start, place)) return true;
+      return accepts(value, text, start, place);
+    },
     replace: (value, text, start) => inQuotes(replace(value, id), value, text, start),
   };
 }

@@ -1,3 +1,5 @@
+import type { KeyedRule } from '../keyed/vocabulary.ts';
+
 /** How sure a rule is that what it finds is a secret. */
 export type Confidence = 'high' | 'medium' | 'low';
 
@@ -49,3 +51,8 @@ export interface RedactRule {
   /** For secrets of several lines: where they start and end, when the lines come one by one. */
   readonly block?: RuleBlock | undefined;
 }
+
+/** A rule in any form: an expression, a rule with one, or a rule for values after names. */
+export type AnyRule = string | RedactRule | KeyedRule;
+
+export const isKeyed = (rule: AnyRule): rule is KeyedRule => typeof rule === 'object' && 'vocabulary' in rule;

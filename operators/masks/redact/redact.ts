@@ -4,11 +4,13 @@ import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
 import type { DecodeLayers } from './decode.ts';
+import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Confidence, RedactRule } from './redact-rule.ts';
 import { Redactor } from './redactor.ts';
 
 export type { EntropyRuleOptions } from './compile-redact-rules.ts';
 export type { DecodeLayers } from './decode.ts';
+export type { Guard, KeyedRule, KeyName, Notation, Vocabulary } from '../keyed/vocabulary.ts';
 export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './redact-rule.ts';
 
 export interface RedactOptions {
@@ -16,7 +18,7 @@ export interface RedactOptions {
    * Rules by their ids, each an expression or a rule. They are applied in this order, those with blocks first. The packs of
    * millrace are such rules: `packRules(['secrets/context'])`.
    */
-  readonly rules: Readonly<Record<string, string | RedactRule>>;
+  readonly rules: Readonly<Record<string, string | RedactRule | KeyedRule>>;
   /** Leaves out rules that are less certain: `low` has all rules. `medium` by default. */
   readonly confidence?: Confidence | undefined;
   /** Expressions for values that no rule masks. None by default. */

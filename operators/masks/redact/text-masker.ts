@@ -17,12 +17,12 @@ import {
 } from './compile-redact-rules.ts';
 import { DECODERS, type DecodeLayers, replaceEncoded, withoutLayer } from './decode.ts';
 import { type Finding, findValues } from './find-values.ts';
-import type { Confidence, RedactRule } from './redact-rule.ts';
+import type { AnyRule, Confidence } from './redact-rule.ts';
 import { Renderer } from './rendered-text.ts';
 
 export interface RedactorOptions {
   /** Rules by their ids: `pack:rule`, or a name. */
-  readonly rules: Readonly<Record<string, string | RedactRule>>;
+  readonly rules: Readonly<Record<string, AnyRule>>;
   readonly confidence: Confidence;
   readonly allowedValues: readonly string[];
   /** Keys in any style of writing, whose values no rule masks. */

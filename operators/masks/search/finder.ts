@@ -8,6 +8,19 @@ export interface Span {
 export interface Place extends Span {
   /** Its first part, if more is joined to it: `'Zebra'` of `'Zebra'"Lamp"`. */
   readonly first?: Span | undefined;
+  /** The key that it stands after, if it was found by one. */
+  readonly key?: FoundKey | undefined;
+}
+
+/** A key in front of a value, and how the two are written. */
+export interface FoundKey {
+  /** The kind of its name. */
+  readonly kind: string;
+  readonly notation: string;
+  /** What the value has to be. */
+  readonly check: ((value: string, text: string, start: number) => boolean) | undefined;
+  /** Whether something else may stand between the key and the value. */
+  readonly isApart: boolean;
 }
 
 /** What a rule looks for, and which values a match has. */
@@ -21,6 +34,8 @@ export interface ValuesOfMatch {
    * rules that replace groups.
    */
   readonly locate?: ((text: string, start: number, end: number) => readonly Place[]) | undefined;
+  /** Finds values in place of the expression: code that reads more than an expression can. */
+  readonly finder?: (() => Finder) | undefined;
 }
 
 /** Whether the only value of a match is the whole match. */
@@ -115,6 +130,7 @@ export class GroupFinder implements Finder {
 
 /** Finds what a rule looks for, without an analysis of its expression. */
 export function finderOf(rule: ValuesOfMatch): Finder {
+  if (rule.finder !== undefined) return rule.finder();
   if (!masksWholeMatches(rule)) return new GroupFinder(rule);
   const { source, flags } = rule.expression;
   return new PlainFinder(new RegExp(source, `g${flags}`));

@@ -1,0 +1,139 @@
+import type { KeyName, Vocabulary } from './vocabulary.ts';
+
+/** A name in a text. */
+export interface FoundName {
+  readonly start: number;
+  /** Behind its last word, without suffixes. */
+  readonly end: number;
+  readonly entry: KeyName;
+}
+
+/** How words of a name are joined. */
+const JOINTS: Readonly<Record<string, string>> = { ' ': '[_. -]?', '-': '[_-]{0,2}' };
+const SEPARATORS = ['', '_', '-', '.', ' '];
+/** So many letters of a word in front of a name make a literal rare enough. */
+const LETTERS_BEFORE = 4;
+const LONGEST_WORD_BEFORE = 24;
+
+const plain = (text: string) => text.toLowerCase().replace(/[_. -]/g, '');
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+
+/**
+ * Finds the names of some kinds in texts.
+ *
+ * @example
+ * const names = new KeyNames([{ name: 'api key', kind: 'token' }], vocabulary);
+ * names.next('githubApiKey=x', 0); // { start: 6, end: 12, entry }
+ */
+export class KeyNames {
+  /** Global. */
+  readonly #expression: RegExp;
+  readonly #entries = new Map<string, KeyName[]>();
+  readonly #suffix: RegExp;
+  readonly #marks: RegExp;
+
+  constructor(names: readonly KeyName[], { suffixes, marks }: Pick<Vocabulary, 'suffixes' | 'marks'>) {
+    const sources = new Map<string, string>();
+    for (const entry of names) {
+      const known = this.#entries.get(plain(entry.name));
+      if (known === undefined) this.#entries.set(plain(entry.name), [entry]);
+      else known.push(entry);
+      const source = entry.name.split(/([ -])/).map((part) => JOINTS[part] ?? escaped(part));
+      sources.set(source.join(''), entry.name);
+    }
+    // The longest first: `passphrase` rather than `pass`.
+    const longestFirst = [...sources].sort(([, a], [, b]) => b.length - a.length).map(([source]) => source);
+    this.#expression = new RegExp(longestFirst.join('|'), 'gi');
+    this.#suffix = new RegExp(`[_. -]?(?:${suffixes.join('|')})`, 'iy');
+    this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
+  }
+
+  /** The first name at or after a place. */
+  next(text: string, from: number): FoundName | undefined {
+    const expression = this.#expression;
+    expression.lastIndex = from;
+    for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
+      const { index, 0: words } = match;
+      const entry = this.#entries.get(plain(words))?.find((one) => isNameAt(text, index, one));
+      if (entry !== undefined) return { start: index, end: index + words.length, entry };
+      expression.lastIndex = index + 1;
+    }
+    return undefined;
+  }
+
+  /**
+   * Where a key with a name may end, the furthest first: words such as `old`, numbers, and brackets may follow the name. They
+   * may also belong to what comes after the key, as in `--password admin`.
+   */
+  endsOf(text: string, { end }: FoundName): readonly number[] {
+    const ends = [end];
+    const plural = text[end] === 's' || text[end] === 'S' ? end + 1 : end;
+    if (plural > end) ends.push(plural);
+    let at = plural;
+    for (let i = 0; i < MOST_SUFFIXES; i++) {
+      const next = matchEnd(this.#suffix, text, at);
+      if (next === -1) break;
+      ends.push(next);
+      at = next;
+    }
+    for (const before of [...ends]) {
+      const marks = matchEnd(this.#marks, text, before);
+      if (marks !== -1) ends.push(marks);
+    }
+    return ends.sort((a, b) => b - a);
+  }
+}
+
+const MOST_SUFFIXES = 2;
+
+/** Where a sticky expression ends that matches at a place, or −1. */
+export function matchEnd(expression: RegExp, text: string, at: number): number {
+  expression.lastIndex = at;
+  return expression.test(text) ? expression.lastIndex : -1;
+}
+
+function isNameAt(text: string, start: number, entry: KeyName): boolean {
+  const { start: where, after = [], only_after, not_after } = entry;
+  if (not_after?.some((word) => isAfter(text, start, word)) === true) return false;
+  if (only_after !== undefined) return only_after.some((word) => isAfter(text, start, word));
+  if (where === undefined || isWordStart(text, start)) return true;
+  const before = text.slice(Math.max(0, start - LONGEST_WORD_BEFORE), start).toLowerCase();
+  return after.some((word) => before.endsWith(word));
+}
+
+/** Whether a name stands after a word, with or without a separator. If the name starts as a word, the other one does too. */
+function isAfter(text: string, start: number, word: string): boolean {
+  const isSeparated = /[_. -]/.test(text[start - 1] ?? '');
+  const end = isSeparated ? start - 1 : start;
+  const from = end - word.length;
+  if (from < 0 || text.slice(from, end).toLowerCase() !== word) return false;
+  return isWordStart(text, from) || !(isSeparated || isWordStart(text, start));
+}
+
+/** Whether a word starts at a place: `P` of `dbPass`, `DBPass` and `db_pass`, but not of `compass`. */
+function isWordStart(text: string, at: number): boolean {
+  const before = text[at - 1] ?? '';
+  if (!/[\p{L}\p{N}]/u.test(before)) return true;
+  const [first = '', second = ''] = [text[at], text[at + 1]];
+  if (!/\p{Lu}/u.test(first)) return false;
+  return /[\p{Ll}\p{N}]/u.test(before) || /\p{Ll}/u.test(second);
+}
+
+/** Literals in lower case of which a text has one if it has one of the names. */
+export function literalsOf(names: readonly KeyName[]): string[] {
+  return [...new Set(names.flatMap(literalsOfName))];
+}
+
+function literalsOfName({ name, only_after }: KeyName): readonly string[] {
+  const words = name.toLowerCase().split(/[ -]/);
+  const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
+  if (only_after !== undefined && words.length === 1) {
+    return only_after.flatMap((word) => SEPARATORS.map((separator) => word.slice(-LETTERS_BEFORE) + separator + name));
+  }
+  if (longest.length > 3 || words.length === 1) return [longest];
+  const [first = '', ...others] = words;
+  return others.reduce<string[]>(
+    (starts, word) => starts.flatMap((start) => SEPARATORS.map((separator) => start + separator + word)),
+    [first],
+  );
+}

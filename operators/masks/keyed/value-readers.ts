@@ -1,0 +1,118 @@
+/*
+ * Where a value ends: one definition for each way of writing one, the same for all names.
+ */
+
+import type { Place } from '../mask-rule.ts';
+import { literalAt } from '../redact/literal.ts';
+import { itemsBelow, valuesBelow, valuesBeside } from '../redact/object-fields.ts';
+import { matchEnd } from './key-names.ts';
+
+/** Reads the values that start at a place. None: nothing of the kind is there. */
+export type ReadValues = (text: string, start: number) => readonly Place[];
+
+/** The start of a string, in a group. */
+const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3[49]|#x2[27]);)/iy;
+/** A word in front of a value in brackets, which hides nothing by itself, and what may stand around a value. */
+const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
+/** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
+const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\[^\s"'\\nrtu])+/y;
+/** A bracket, or a quote in front of a letter or digit, is a part of a value that goes on. */
+const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
+/**
+ * A bar or an angle in a value rather than behind it: no tag and no name, and what follows has a digit or symbol, or the
+ * angle closes one.
+ */
+const BAR_OR_ANGLE =
+  /(?:\|(?![\w.-]{1,14}[=:])(?=[A-Za-z]{1,14}[(\[{]?[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]{1,14}[A-Za-z])|[<>](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\s/>])(?=[^\s"'`,;&=:/\\0-9!#$%*+?@^~]{0,14}[0-9!#$%*+?@^~]|(?<=<[^\s<>=:]{1,14}>)[A-Za-z0-9])){1,2}/iy;
+/** Behind a separator, the rest of a value rather than the next item: no name, with a letter and a digit or symbol. */
+const REST =
+  /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z])[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;
+
+/** The end of a value without quotes, which ends where a list, a sentence or a call goes on. `start` if there is none. */
+export function endOfBare(text: string, start: number): number {
+  let end = matchEnd(CHARACTERS, text, start);
+  if (end === -1) return start;
+  for (;;) {
+    let next = matchEnd(WITHIN, text, end);
+    if (next === -1) next = matchEnd(BAR_OR_ANGLE, text, end);
+    const more = next === -1 ? -1 : matchEnd(CHARACTERS, text, next);
+    if (more === -1) break;
+    end = more;
+  }
+  const rest = matchEnd(REST, text, end);
+  if (rest !== -1) return Math.max(rest, matchEnd(REST, text, rest));
+  while (end > start && (text[end - 1] === '.' || text[end - 1] === ':')) end--;
+  return end;
+}
+
+const placesOf = (place: Place | undefined): readonly Place[] => (place === undefined ? [] : [place]);
+
+/** A string in quotes. */
+function quoted(text: string, start: number): readonly Place[] {
+  const from = matchEnd(OPENING_QUOTE, text, start);
+  if (from === -1 || from >= text.length) return [];
+  return placesOf(literalAt(text, from, from + 1));
+}
+
+/** A string in quotes, or a run of characters without quotes. */
+function literal(text: string, start: number): readonly Place[] {
+  const from = matchEnd(OPENING_QUOTE, text, start);
+  if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
+  const bracket = matchEnd(BRACKET, text, start);
+  const first = bracket === -1 ? start : bracket;
+  const end = endOfBare(text, first);
+  return end - first < 2 ? [] : placesOf(literalAt(text, first, end));
+}
+
+/** A value that an expression describes as a whole. */
+const matching =
+  (expression: RegExp): ReadValues =>
+  (text, start) => {
+    const end = matchEnd(expression, text, start);
+    return end <= start ? [] : [{ start, end }];
+  };
+
+export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
+  literal,
+  quoted,
+  /** A parameter of a URL, which ends where the next one or what is around the URL starts. */
+  query: matching(/[^\s"'`&;<>#\\)\]}|,]+/y),
+  /** Words between two tags. */
+  element: matching(/[^<>\s\]]+(?:\s[^<>\s\]]+)*/y),
+  /** One word in a tag. */
+  tagged: matching(/[^<>&\s]+/y),
+  /** One word, without quotes or braces around it. */
+  word: matching(/[^\s"'`<>\\{}]+/y),
+  /** One word of a sentence, without the sign that ends the sentence. */
+  told: matching(/[^\s"'`]*[^\s"'`.,;:]/y),
+  /** One argument of a command, whose quote may be open already. */
+  argument: (text, start) => {
+    const end = matchEnd(/[^\s"']+/y, text, start);
+    return end === -1 ? [] : placesOf(literalAt(text, start, end));
+  },
+  /** The rest of a line, to a space. */
+  line: matching(/[^\s\\"']+/y),
+  /** What stands between bars, tabs or spaces in a table. */
+  cell: matching(/[^\s|│┃"\\]+/y),
+  /** A value in an encoded query or in encoded JSON. */
+  percent: matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
+  /** Words of lower-case letters. */
+  words: matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,11}/y),
+  /** What stands between brackets, in one word. */
+  bracketed: matching(/[^\s"'`(),;<>[\]{}|]{1,200}/y),
+  /** One word between square brackets, and one between round ones. */
+  squared: matching(/[^\]\s]{1,200}/y),
+  round: matching(/[^()\s]{1,200}/y),
+  /** The value in a field beside the one with the name: the place is the quote after the name. */
+  beside: (text, start) => valuesBeside(text, start, start + quoteLength(text, start)),
+  /** What is in an object or array, whose bracket is at the place. */
+  below: valuesBelow,
+  /** What is in an array, but in no object. */
+  items: itemsBelow,
+};
+
+/** Readers of values that do not follow their names directly. */
+export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'items']);
+
+const QUOTES = /["'\\]{1,16}/y;
+const quoteLength = (text: string, at: number): number => Math.max(0, matchEnd(QUOTES, text, at) - at);

@@ -1,0 +1,73 @@
+/*
+ * What a vocabulary is: names of secrets, the notations in which a name and its value stand, and what is no secret. It is
+ * data, so that someone who knows a name, but not this code, can add it in one line.
+ */
+
+/** A name that a key ends with, apart from suffixes: `api key` is the name of `githubApiKey2`. */
+export interface KeyName {
+  /**
+   * Its words. Between words with a space there may be one of `_`, `-`, `.` and a space, or nothing. Between words with a
+   * hyphen there may be up to two of `_` and `-`.
+   */
+  readonly name: string;
+  readonly kind: string;
+  /** It has to be at the start of a word, or directly after one of `after`: `pass` is no name in `compass`. */
+  readonly start?: 'word' | undefined;
+  readonly after?: readonly string[] | undefined;
+  /** It is a name only after one of these words: `key` after `api`. */
+  readonly only_after?: readonly string[] | undefined;
+  /** It is no name after these words: `token` after `page`. */
+  readonly not_after?: readonly string[] | undefined;
+  /** Notations in which it is no name. */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** How a name and its value are written. */
+export interface Notation {
+  readonly notation: string;
+  /**
+   * `KEY=VALUE`, an expression in which a space stands for optional white space. What precedes `KEY` has to stand in front of
+   * the key, and what follows `VALUE` after the value. `NAME` stands for a key that is nothing but the name.
+   */
+  readonly form: string;
+  /** Where values end: a name of `VALUE_READERS`. Default: `literal`. */
+  readonly ends?: string | undefined;
+  /** Which check a value has to pass: the name of one, or of an entry of its kind. Default: `clear`. */
+  readonly guard?: string | undefined;
+  /** Kinds of names that can be written so. Default: all. */
+  readonly kinds?: readonly string[] | undefined;
+}
+
+/** What is no secret, although it stands after a name. */
+export interface Guard {
+  readonly guard: string;
+  /** `before VALUE after`: what stands around the value. */
+  readonly form?: string | undefined;
+  /** An expression for the whole value. Default: any. */
+  readonly value?: string | undefined;
+  readonly kinds?: readonly string[] | undefined;
+  readonly notations?: readonly string[] | undefined;
+}
+
+export interface Vocabulary {
+  /** For each kind of name the checks of its values: those of notations by `guard`. */
+  readonly kinds: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly names: readonly KeyName[];
+  /** Words that may follow a name in a key: `old`, `prod`. */
+  readonly suffixes: readonly string[];
+  /** An expression for signs that may follow it: `[0]`, `(again)`. */
+  readonly marks: string;
+  readonly notations: readonly Notation[];
+  /** Words that are no secrets, and other guards. */
+  readonly words: readonly string[];
+  readonly guards: readonly Guard[];
+}
+
+/** A rule for values after names: which kinds of names, in which notations. */
+export interface KeyedRule {
+  readonly vocabulary: Vocabulary;
+  readonly kinds: readonly string[];
+  readonly notations: readonly string[];
+  /** Default: high. */
+  readonly confidence?: 'high' | 'medium' | 'low' | undefined;
+}
