@@ -191,15 +191,18 @@ export interface BuiltPack extends WrittenPack {
 
 /** The rules of a pack, those for values after names with the vocabulary of the pack. */
 export function rulesOfPack({ rules, vocabulary }: WrittenPack): Record<string, PackRule> {
-  const named = new Set(
-    Object.values(rules).flatMap((rule) => ('kinds' in rule && rule.notations !== 'all' ? rule.notations : [])),
-  );
-  const others = vocabulary?.notations.map(({ notation }) => notation).filter((one) => !named.has(one)) ?? [];
+  const keyed = Object.values(rules).filter((rule) => 'kinds' in rule);
+  /** The notations in which no other rule looks for names of the same kinds. */
+  const othersFor = (kinds: readonly string[]) =>
+    vocabulary?.notations
+      .map(({ notation }) => notation)
+      .filter((one) => !keyed.some((rule) => rule.notations.includes(one) && rule.kinds.some((kind) => kinds.includes(kind)))) ?? [];
   return Object.fromEntries(
     Object.entries(rules).map(([name, rule]): [string, PackRule] => {
       if (!('kinds' in rule)) return [name, rule];
       if (vocabulary === undefined) throw new Error(`the rule ${name} has no vocabulary`);
-      return [name, { ...rule, vocabulary, notations: rule.notations === 'all' ? others : rule.notations }];
+      const notations = rule.notations === 'all' ? othersFor(rule.kinds) : rule.notations;
+      return [name, { ...rule, vocabulary, notations }];
     }),
   );
 }

@@ -13,8 +13,8 @@ const JOINTS: Readonly<Record<string, string>> = { ' ': '[_. -]?', '-': '[_-]{0,
 const SEPARATORS = ['', '_', '-', '.', ' '];
 /** So many letters of a word in front of a name make a literal rare enough. */
 const LETTERS_BEFORE = 4;
-const LONGEST_WORD_BEFORE = 24;
 
+const byLength = (a: string, b: string) => b.length - a.length;
 const plain = (text: string) => text.toLowerCase().replace(/[_. -]/g, '');
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
@@ -28,7 +28,7 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 export class KeyNames {
   /** Global. */
   readonly #expression: RegExp;
-  readonly #entries = new Map<string, KeyName[]>();
+  readonly #entries = new Map<string, CompiledName[]>();
   readonly #suffix: RegExp;
   readonly #marks: RegExp;
 
@@ -36,15 +36,15 @@ export class KeyNames {
     const sources = new Map<string, string>();
     for (const entry of names) {
       const known = this.#entries.get(plain(entry.name));
-      if (known === undefined) this.#entries.set(plain(entry.name), [entry]);
-      else known.push(entry);
+      if (known === undefined) this.#entries.set(plain(entry.name), [compileName(entry)]);
+      else known.push(compileName(entry));
       const source = entry.name.split(/([ -])/).map((part) => JOINTS[part] ?? escaped(part));
       sources.set(source.join(''), entry.name);
     }
     // The longest first: `passphrase` rather than `pass`.
-    const longestFirst = [...sources].sort(([, a], [, b]) => b.length - a.length).map(([source]) => source);
+    const longestFirst = [...sources].sort(([, a], [, b]) => byLength(a, b)).map(([source]) => source);
     this.#expression = new RegExp(longestFirst.join('|'), 'gi');
-    this.#suffix = new RegExp(`[_. -]?(?:${suffixes.join('|')})`, 'iy');
+    this.#suffix = new RegExp(`[_. -]?(?:${suffixes.toSorted(byLength).join('|')})`, 'iy');
     this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
   }
 
@@ -54,8 +54,8 @@ export class KeyNames {
     expression.lastIndex = from;
     for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
       const { index, 0: words } = match;
-      const entry = this.#entries.get(plain(words))?.find((one) => isNameAt(text, index, one));
-      if (entry !== undefined) return { start: index, end: index + words.length, entry };
+      const name = this.#entries.get(plain(words))?.find((one) => isNameAt(text, index, one));
+      if (name !== undefined) return { start: index, end: index + words.length, entry: name.entry };
       expression.lastIndex = index + 1;
     }
     return undefined;
@@ -92,23 +92,51 @@ export function matchEnd(expression: RegExp, text: string, at: number): number {
   return expression.test(text) ? expression.lastIndex : -1;
 }
 
-function isNameAt(text: string, start: number, entry: KeyName): boolean {
-  const { start: where, after = [], only_after, not_after } = entry;
-  if (not_after?.some((word) => isAfter(text, start, word)) === true) return false;
-  if (only_after !== undefined) return only_after.some((word) => isAfter(text, start, word));
-  if (where === undefined || isWordStart(text, start)) return true;
-  const before = text.slice(Math.max(0, start - LONGEST_WORD_BEFORE), start).toLowerCase();
-  return after.some((word) => before.endsWith(word));
+/** An entry, with the words that have to stand in front of its name. */
+interface CompiledName {
+  readonly entry: KeyName;
+  readonly after: WordsBefore | undefined;
+  readonly onlyAfter: WordsBefore | undefined;
+  readonly notAfter: WordsBefore | undefined;
 }
 
-/** Whether a name stands after a word, with or without a separator. If the name starts as a word, the other one does too. */
-function isAfter(text: string, start: number, word: string): boolean {
-  const isSeparated = /[_. -]/.test(text[start - 1] ?? '');
-  const end = isSeparated ? start - 1 : start;
-  const from = end - word.length;
-  if (from < 0 || text.slice(from, end).toLowerCase() !== word) return false;
-  return isWordStart(text, from) || !(isSeparated || isWordStart(text, start));
+const compileName = (entry: KeyName): CompiledName => ({
+  entry,
+  after: entry.after && new WordsBefore(entry.after, ''),
+  onlyAfter: entry.only_after && new WordsBefore(entry.only_after, '[_. -]?'),
+  notAfter: entry.not_after && new WordsBefore(entry.not_after, '[_. -]?'),
+});
+
+function isNameAt(text: string, start: number, { entry, after, onlyAfter, notAfter }: CompiledName): boolean {
+  if (notAfter?.endAt(text, start) === true) return false;
+  if (onlyAfter !== undefined) return onlyAfter.endAt(text, start);
+  if (entry.start === undefined || isWordStart(text, start)) return true;
+  return after?.endAt(text, start) === true;
 }
+
+/** Words in front of a name. */
+class WordsBefore {
+  readonly #words: readonly string[];
+  /** Sticky. It says quickly that there is none, as in most places. */
+  readonly #any: RegExp;
+
+  constructor(words: readonly string[], separator: string) {
+    this.#words = words;
+    this.#any = new RegExp(`(?<=(?:${words.map(escaped).join('|')})${separator})`, 'iy');
+  }
+
+  /** Whether one of them ends in front of a name. If the name starts as a word, the word in front of it does too. */
+  endAt(text: string, start: number): boolean {
+    if (matchEnd(this.#any, text, start) === -1) return false;
+    const end = SEPARATOR.test(text[start - 1] as string) ? start - 1 : start;
+    if (end === start && !isWordStart(text, start)) return true;
+    const before = text.slice(Math.max(0, end - LONGEST_WORD), end).toLowerCase();
+    return this.#words.some((word) => before.endsWith(word) && isWordStart(text, end - word.length));
+  }
+}
+
+const SEPARATOR = /[_. -]/;
+const LONGEST_WORD = 30;
 
 /** Whether a word starts at a place: `P` of `dbPass`, `DBPass` and `db_pass`, but not of `compass`. */
 function isWordStart(text: string, at: number): boolean {

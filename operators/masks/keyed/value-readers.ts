@@ -41,8 +41,15 @@ export function endOfBare(text: string, start: number): number {
   }
   const rest = matchEnd(REST, text, end);
   if (rest !== -1) return Math.max(rest, matchEnd(REST, text, rest));
-  while (end > start && (text[end - 1] === '.' || text[end - 1] === ':')) end--;
-  return end;
+  return withoutEndOfSentence(text, start, end);
+}
+
+/** A full stop or colon at the end is none of the value, and then neither is a bracket in front of it: `(passwd:x): no`. */
+function withoutEndOfSentence(text: string, start: number, end: number): number {
+  let last = end;
+  while (last > start && /[.:]/.test(text[last - 1] as string)) last--;
+  if (last < end) while (last > start && /[()[\]{}"'`|<>.:]/.test(text[last - 1] as string)) last--;
+  return last;
 }
 
 const placesOf = (place: Place | undefined): readonly Place[] => (place === undefined ? [] : [place]);

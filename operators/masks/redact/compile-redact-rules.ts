@@ -217,7 +217,7 @@ function compileRule(
 }
 
 /** A search for names costs little for each character, and reads each value a few times at most. */
-const COST_OF_NAMES: Cost = { degree: 1, factor: 50, ambiguity: undefined };
+const COST_OF_NAMES: Cost = { degree: 1, factor: 10, ambiguity: undefined };
 const NEVER = /(?!)/;
 
 /** A rule for values after names, which code finds. Undefined if its confidence is too low. */
