@@ -6,13 +6,14 @@ export type { Ambiguity } from './masks/expression/ambiguity.ts';
 export { ambiguityOf, costOf } from './masks/expression/cost.ts';
 export { shareOfText } from './masks/expression/frequency.ts';
 export { type LinearEngine, lazily, mayBeSlow } from './masks/expression/linear-engine.ts';
-export { lengthOf } from './masks/expression/measure.ts';
+export { firstUnits, lengthOf } from './masks/expression/measure.ts';
 export { neededPart } from './masks/expression/needed-part.ts';
 export { type Pattern, parseExpression } from './masks/expression/pattern.ts';
 export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
 
 // Rules.
 
+export { betweenOf } from './masks/keyed/keyed-finder.ts';
 export { CHECKS } from './masks/checks/index.ts';
 export { compileMaskRules } from './masks/compile-mask-rules.ts';
 export { entropyMasks } from './masks/entropy-mask.ts';

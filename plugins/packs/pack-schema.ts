@@ -104,6 +104,7 @@ export const VocabularySchema = z.strictObject({
       z.strictObject({
         notation: z.string(),
         form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
+        starts: z.string().optional(),
         ends: z.string().optional(),
         guard: z.string().optional(),
         kinds: Words.optional(),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
 import { compileExpression } from '../../operators/index.ts';
-import { costOf, neededPart } from '../../operators/internal-masks.ts';
+import { betweenOf, costOf, firstUnits, lengthOf, neededPart, parseExpression } from '../../operators/internal-masks.ts';
 import { type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
@@ -70,7 +70,19 @@ export function withExpressions(files: Readonly<Record<string, string>>): Record
           ];
         }),
       );
-      return [name, JSON.stringify({ ...pack, expressions } satisfies BuiltPack)];
+      const vocabulary = pack.vocabulary && {
+        ...pack.vocabulary,
+        notations: pack.vocabulary.notations.map((notation) => ({ ...notation, starts: startsOf(notation) })),
+      };
+      return [name, JSON.stringify({ ...pack, vocabulary, expressions } satisfies BuiltPack)];
     }),
   );
+}
+
+/** The characters of ASCII with which a notation can go on after a key. Undefined if it may be nothing. */
+function startsOf(notation: { readonly form: string }): string | undefined {
+  const parsed = parseExpression(betweenOf(notation));
+  if (parsed === undefined || lengthOf(parsed.pattern).min === 0) return undefined;
+  const units = firstUnits(parsed.pattern);
+  return Array.from({ length: 128 }, (_, unit) => (units.has(unit) ? String.fromCharCode(unit) : '')).join('');
 }

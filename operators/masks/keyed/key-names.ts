@@ -26,7 +26,8 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
  * names.next('githubApiKey=x', 0); // { start: 6, end: 12, entry }
  */
 export class KeyNames {
-  /** Global. */
+  readonly #starts = new NameStarts();
+  /** Sticky. */
   readonly #expression: RegExp;
   readonly #entries = new Map<string, CompiledName[]>();
   readonly #suffix: RegExp;
@@ -40,10 +41,11 @@ export class KeyNames {
       else known.push(compileName(entry));
       const source = entry.name.split(/([ -])/).map((part) => JOINTS[part] ?? escaped(part));
       sources.set(source.join(''), entry.name);
+      this.#starts.add(entry.name);
     }
     // The longest first: `passphrase` rather than `pass`.
     const longestFirst = [...sources].sort(([, a], [, b]) => byLength(a, b)).map(([source]) => source);
-    this.#expression = new RegExp(longestFirst.join('|'), 'gi');
+    this.#expression = new RegExp(longestFirst.join('|'), 'iy');
     this.#suffix = new RegExp(`[_. -]?(?:${suffixes.toSorted(byLength).join('|')})`, 'iy');
     this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
   }
@@ -51,12 +53,11 @@ export class KeyNames {
   /** The first name at or after a place. */
   next(text: string, from: number): FoundName | undefined {
     const expression = this.#expression;
-    expression.lastIndex = from;
-    for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
-      const { index, 0: words } = match;
-      const name = this.#entries.get(plain(words))?.find((one) => isNameAt(text, index, one));
-      if (name !== undefined) return { start: index, end: index + words.length, entry: name.entry };
-      expression.lastIndex = index + 1;
+    for (let at = this.#starts.next(text, from); at !== -1; at = this.#starts.next(text, at + 1)) {
+      const end = matchEnd(expression, text, at);
+      if (end === -1) continue;
+      const name = this.#entries.get(plain(text.slice(at, end)))?.find((one) => isNameAt(text, at, one));
+      if (name !== undefined) return { start: at, end, entry: name.entry };
     }
     return undefined;
   }
@@ -65,7 +66,7 @@ export class KeyNames {
    * Where a key with a name may end, the furthest first: words such as `old`, numbers, and brackets may follow the name. They
    * may also belong to what comes after the key, as in `--password admin`.
    */
-  endsOf(text: string, { end }: FoundName): readonly number[] {
+  endsOf(text: string, end: number): readonly number[] {
     const ends = [end];
     const plural = text[end] === 's' || text[end] === 'S' ? end + 1 : end;
     if (plural > end) ends.push(plural);
@@ -83,6 +84,40 @@ export class KeyNames {
     return ends.sort((a, b) => b - a);
   }
 }
+
+/** With so many slots, few texts that start no name have that of one. */
+const BITS = 15;
+const ANY = Array.from({ length: 256 }, (_, unit) => unit);
+
+/** Places where a name may start, by the first three characters. */
+class NameStarts {
+  readonly #slots = new Uint8Array(1 << BITS);
+
+  add(name: string): void {
+    for (const cased of [name.toLowerCase(), name.toUpperCase()]) {
+      const [a = 0, b = 0, c] = cased.split('').map((character) => character.charCodeAt(0));
+      for (const third of c === undefined ? ANY : [c]) this.#slots[slotOf(a, b, third)] = 1;
+    }
+  }
+
+  /** The first place at or after another one, or −1. */
+  next(text: string, from: number): number {
+    const slots = this.#slots;
+    const last = text.length - 2;
+    let [a, b] = [text.charCodeAt(from), text.charCodeAt(from + 1)];
+    for (let at = from; at <= last; at++) {
+      const c = text.charCodeAt(at + 2);
+      if (slots[slotOf(a, b, c)] === 1) return at;
+      a = b;
+      b = c;
+    }
+    return -1;
+  }
+}
+
+/** A slot for three characters in either case. Beyond the end of a string, a character is no number, which counts as 0. */
+const slotOf = (a: number, b: number, c: number): number =>
+  Math.imul(((a & 0xff) | 0x20) | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16), 0x9e3779b1) >>> (32 - BITS);
 
 const MOST_SUFFIXES = 2;
 

@@ -1,6 +1,6 @@
 import { CHECKS } from '../checks/index.ts';
 import type { Finder, FoundKey, Place } from '../search/finder.ts';
-import { KeyNames, literalsOf, matchEnd } from './key-names.ts';
+import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, VALUE_READERS } from './value-readers.ts';
 import type { KeyedRule, KeyName, Notation, Vocabulary } from './vocabulary.ts';
 
@@ -20,19 +20,24 @@ interface CompiledNotation {
 /** What a key may have in front of its name. */
 const KEY_START = '[\\w.%[\\]:-]{0,60}';
 
+/** The expression for what stands between a key and its value. */
+export const betweenOf = ({ form }: Pick<Notation, 'form'>): RegExp =>
+  new RegExp(sourceOf(FORM.exec(form)?.[3] ?? '(?!)'), 'iy');
+
+const sourceOf = (part: string): string => part.replaceAll(' ', '\\s{0,20}');
+
 /**
  * @throws TypeError for a form that is none, or a way in which values end that does not exist
  */
 export function compileNotation(notation: Notation): CompiledNotation {
   const { form, ends = 'literal' } = notation;
-  const [, before = '', key, between = '', after = ''] = FORM.exec(form) ?? fail(notation, 'form');
+  const [, before = '', key, , after = ''] = FORM.exec(form) ?? fail(notation, 'form');
   if (!Object.hasOwn(VALUE_READERS, ends)) fail(notation, 'ends');
-  const sourceOf = (part: string) => part.replaceAll(' ', '\\s{0,20}');
   const keyStart = key === 'KEY' ? KEY_START : '';
   return {
     notation,
     before: before === '' ? undefined : new RegExp(`(?<=(?:${sourceOf(before)})${keyStart})`, 'iy'),
-    between: new RegExp(sourceOf(between), 'iy'),
+    between: betweenOf(notation),
     after: after === '' ? undefined : new RegExp(sourceOf(after), 'iy'),
     read: VALUE_READERS[ends] as ReadValues,
     isApart: APART.has(ends),
@@ -89,16 +94,16 @@ export function compileKeyedRule({ vocabulary, kinds, notations }: KeyedRule): C
     isGuarded = compileGuards(vocabulary);
     compiledGuards.set(vocabulary, isGuarded);
   }
-  let search: { readonly names: KeyNames; readonly notations: readonly CompiledNotation[] } | undefined;
+  let search: { readonly names: KeyNames; readonly notations: NotationsByStart } | undefined;
   return {
     keywords: literalsOf(names),
     isGuarded,
     finder: () => {
       search ??= {
         names: new KeyNames(names, vocabulary),
-        notations: vocabulary.notations
-          .filter(({ notation }) => notations.includes(notation))
-          .map(compileNotation),
+        notations: new NotationsByStart(
+          vocabulary.notations.filter(({ notation }) => notations.includes(notation)).map(compileNotation),
+        ),
       };
       return new KeyedFinder(search.names, search.notations, vocabulary.kinds);
     },
@@ -109,11 +114,11 @@ export function compileKeyedRule({ vocabulary, kinds, notations }: KeyedRule): C
 export class KeyedFinder implements Finder {
   end = 0;
   readonly #names: KeyNames;
-  readonly #notations: readonly CompiledNotation[];
+  readonly #notations: NotationsByStart;
   readonly #checks: Vocabulary['kinds'];
   #places: Place[] = [];
 
-  constructor(names: KeyNames, notations: readonly CompiledNotation[], checks: Vocabulary['kinds']) {
+  constructor(names: KeyNames, notations: NotationsByStart, checks: Vocabulary['kinds']) {
     this.#names = names;
     this.#notations = notations;
     this.#checks = checks;
@@ -121,15 +126,9 @@ export class KeyedFinder implements Finder {
 
   next(text: string, from: number): number {
     for (let found = this.#names.next(text, from); found !== undefined; ) {
-      const ends = this.#names.endsOf(text, found);
-      const places: Place[] = [];
-      for (const notation of this.#notations) {
-        if (!canBeWritten(found.entry, notation)) continue;
-        this.#readAt(text, found.start, ends, found.entry, notation, places);
-      }
+      const places = this.#placesAfter(text, found);
       if (places.length > 0) {
-        // Of two values that start at the same place, the shorter one is only a part.
-        this.#places = places.sort((a, b) => a.start - b.start || b.end - a.end);
+        this.#places = places;
         this.end = found.end;
         return found.start;
       }
@@ -142,29 +141,56 @@ export class KeyedFinder implements Finder {
     return this.#places;
   }
 
-  /** Adds the values that a notation has after a name. The key ends where the notation goes on. */
-  #readAt(
-    text: string,
-    start: number,
-    ends: readonly number[],
-    entry: KeyName,
-    { notation, before, between, after, read, isApart }: CompiledNotation,
-    places: Place[],
-  ): void {
-    for (const end of ends) {
-      const from = matchEnd(between, text, end);
-      if (from === -1) continue;
-      if (before !== undefined && matchEnd(before, text, start) === -1) return;
-      const found = read(text, from).filter(
-        (place) => after === undefined || matchEnd(after, text, place.end) !== -1,
-      );
-      if (found.length === 0) continue;
-      const level = notation.guard ?? 'clear';
-      const check = CHECKS[this.#checks[entry.kind]?.[level] ?? level];
-      const key: FoundKey = { kind: entry.kind, notation: notation.notation, check, isApart };
-      for (const place of found) places.push({ ...place, key });
-      return;
+  /** The values that stand after a name in one of the notations. A key ends where the notation goes on. */
+  #placesAfter(text: string, { start, end: nameEnd, entry }: FoundName): Place[] {
+    const places: Place[] = [];
+    const read = new Set<CompiledNotation>();
+    for (const end of this.#names.endsOf(text, nameEnd)) {
+      for (const compiled of this.#notations.at(text, end)) {
+        const from = matchEnd(compiled.between, text, end);
+        if (from === -1 || read.has(compiled) || !canBeWritten(entry, compiled)) continue;
+        if (compiled.before !== undefined && matchEnd(compiled.before, text, start) === -1) continue;
+        const found = this.#valuesAt(text, from, entry, compiled);
+        if (found.length === 0) continue;
+        read.add(compiled);
+        places.push(...found);
+      }
     }
+    // Of two values that start at the same place, the shorter one is only a part.
+    return places.length < 2 ? places : places.sort((a, b) => a.start - b.start || b.end - a.end);
+  }
+
+  #valuesAt(text: string, from: number, entry: KeyName, compiled: CompiledNotation): readonly Place[] {
+    const { notation, after, read, isApart } = compiled;
+    const found = read(text, from).filter(({ end }) => after === undefined || matchEnd(after, text, end) !== -1);
+    if (found.length === 0) return found;
+    const level = notation.guard ?? 'clear';
+    const check = CHECKS[this.#checks[entry.kind]?.[level] ?? level];
+    const key: FoundKey = { kind: entry.kind, notation: notation.notation, check, isApart };
+    return found.map((place) => ({ ...place, key }));
+  }
+}
+
+/** Notations by the character with which they can go on after a key. */
+class NotationsByStart {
+  readonly #all: readonly CompiledNotation[];
+  readonly #byStart: (readonly CompiledNotation[] | undefined)[] = [];
+
+  constructor(notations: readonly CompiledNotation[]) {
+    this.#all = notations;
+  }
+
+  /** Those that may go on at a place. */
+  at(text: string, at: number): readonly CompiledNotation[] {
+    const unit = text.charCodeAt(at);
+    if (!(unit < 128)) return this.#all;
+    let notations = this.#byStart[unit];
+    if (notations === undefined) {
+      const character = String.fromCharCode(unit);
+      notations = this.#all.filter(({ notation: { starts } }) => starts?.includes(character) !== false);
+      this.#byStart[unit] = notations;
+    }
+    return notations;
   }
 }
 

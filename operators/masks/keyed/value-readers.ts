@@ -110,8 +110,12 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** One word between square brackets, and one between round ones. */
   squared: matching(/[^\]\s]{1,200}/y),
   round: matching(/[^()\s]{1,200}/y),
-  /** The value in a field beside the one with the name: the place is the quote after the name. */
-  beside: (text, start) => valuesBeside(text, start, start + quoteLength(text, start)),
+  /** The value in a field beside the one with the name, in front of whose end the quote after the name stands. */
+  beside: (text, end) => {
+    let start = end;
+    while (end - start < LONGEST_QUOTE && /["'\\]/.test(text[start - 1] ?? '')) start--;
+    return valuesBeside(text, start, end);
+  },
   /** What is in an object or array, whose bracket is at the place. */
   below: valuesBelow,
   /** What is in an array, but in no object. */
@@ -121,5 +125,4 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
 /** Readers of values that do not follow their names directly. */
 export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'items']);
 
-const QUOTES = /["'\\]{1,16}/y;
-const quoteLength = (text: string, at: number): number => Math.max(0, matchEnd(QUOTES, text, at) - at);
+const LONGEST_QUOTE = 16;

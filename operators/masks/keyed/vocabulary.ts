@@ -30,6 +30,8 @@ export interface Notation {
    * the key, and what follows `VALUE` after the value. `NAME` stands for a key that is nothing but the name.
    */
   readonly form: string;
+  /** The characters of ASCII with which it can go on after the key, where that is known. The build works it out. */
+  readonly starts?: string | undefined;
   /** Where values end: a name of `VALUE_READERS`. Default: `literal`. */
   readonly ends?: string | undefined;
   /** Which check a value has to pass: the name of one, or of an entry of its kind. Default: `clear`. */
