@@ -8,7 +8,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 /** Rules whose keyword is a condition: their values have no form of their own, or their check looks for it. */
 const KEYWORD_IS_CONDITION = [
   ...['jwk', 'psk', 'discord-bot-token', 'mailgun-signing-key', 'jenkins-token', 'vault-legacy-token'],
-  ...['kubernetes-bootstrap-token', 'truenas-key', 'inserted-password'],
+  ...['kubernetes-bootstrap-token', 'truenas-key'],
 ];
 
 const isLookBehind = (item: Pattern): item is Look => item.kind === 'look' && item.behind && !item.negative;

@@ -1,5 +1,4 @@
 import { isIpv4, isIpv6, isMac } from './addresses.ts';
-import { isInsertedPassword } from './inserted-password.ts';
 import {
   isBrazilianCnpj,
   isBrazilianCpf,
@@ -53,7 +52,6 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   in_aadhaar: isIndianAadhaar,
   in_pan: isIndianPan,
   inner_password: isInnerPassword,
-  inserted_password: isInsertedPassword,
   ipv4: isIpv4,
   ipv6: isIpv6,
   it_codice_fiscale: isItalianCodiceFiscale,

@@ -5,6 +5,7 @@
 import type { Place } from '../mask-rule.ts';
 import { literalAt } from '../redact/literal.ts';
 import { itemsBelow, valuesBelow, valuesBeside } from '../redact/object-fields.ts';
+import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 
 /** Reads the values that start at a place. None: nothing of the kind is there. */
@@ -116,6 +117,8 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     while (end - start < LONGEST_QUOTE && /["'\\]/.test(text[start - 1] ?? '')) start--;
     return valuesBeside(text, start, end);
   },
+  /** What a statement of SQL inserts into the column with the name. */
+  inserted: insertedValues,
   /** What is in an object or array, whose bracket is at the place. */
   below: valuesBelow,
   /** What is in an array, but in no object. */
@@ -123,6 +126,6 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
 };
 
 /** Readers of values that do not follow their names directly. */
-export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'items']);
+export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'inserted', 'items']);
 
 const LONGEST_QUOTE = 16;
