@@ -1,62 +1,20 @@
 import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { crc32Base62 } from '../../operators/masks/checks/tokens.ts';
+import { ALPHABETS, type Alphabet, Random, run } from './random.ts';
+
+export { Random };
 
 /*
  * Templates for values and lines. `{hex:32}` stands for 32 random hexadecimal digits, `{alnum:20-40}` for 20 to 40
- * letters and digits, `{alnum:~40}` for 40 where other lengths are fine too, `{live|test}` for one of several strings. `<<` and `>>` enclose what a mask has to replace;
- * without them that is everything. Other braces are what they are.
+ * letters and digits, `{alnum:~40}` for 40 where other lengths are fine too, `{live|test}` for one of several strings.
+ * `<<` and `>>` enclose what a mask has to replace; without them that is everything. Other braces are what they are.
  */
-
-/** Random numbers that depend on a seed only (mulberry32). */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  /** An integer from 0 up to, but not including, `limit`. */
-  below(limit: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * limit);
-  }
-
-  pick<T>(values: readonly T[]): T {
-    return values[this.below(values.length)] as T;
-  }
-}
 
 /** A line or value that was made of a template: the string, and the places in it that a mask has to replace. */
 export interface Sample {
   readonly text: string;
   readonly spans: readonly (readonly [start: number, end: number])[];
 }
-
-const DIGITS = '0123456789';
-const LOWER = 'abcdefghijklmnopqrstuvwxyz';
-const UPPER = LOWER.toUpperCase();
-
-/** Runs of random characters of an alphabet, by name. */
-const ALPHABETS: Readonly<Record<string, string>> = {
-  digit: DIGITS,
-  lower: LOWER,
-  upper: UPPER,
-  letter: LOWER + UPPER,
-  alnum: LOWER + UPPER + DIGITS,
-  base36: LOWER + DIGITS,
-  BASE36: UPPER + DIGITS,
-  hex: `${DIGITS}abcdef`,
-  HEX: `${DIGITS}ABCDEF`,
-  base32_lower: `${LOWER}234567`,
-  base32: `${UPPER}234567`,
-  b64: `${LOWER}${UPPER}${DIGITS}+/`,
-  b64url: `${LOWER}${UPPER}${DIGITS}-_`,
-  base58: '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz',
-  bech32: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L',
-  symbols: `${LOWER}${UPPER}${DIGITS}!#$%*+-_?@^~`,
-};
 
 const WORDS =
   'account agent archive audit backup basket billing broker cache catalog checkout cluster config consumer customer ' +
@@ -77,9 +35,7 @@ const clock = (r: Random) => `${two(r.below(24))}:${two(r.below(60))}:${two(r.be
 const day = (r: Random) => two(1 + r.below(28));
 const month = (r: Random) => two(1 + r.below(12));
 const year = (r: Random) => 2015 + r.below(12);
-const run = (r: Random, alphabet: string, length: number) =>
-  Array.from({ length }, () => alphabet[r.below(alphabet.length)]).join('');
-const hex = (r: Random, length: number) => run(r, ALPHABETS.hex as string, length);
+const hex = (r: Random, length: number) => run(r, ALPHABETS.hex, length);
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** Numbers that pass a check: drawn until one does. */
@@ -90,7 +46,7 @@ const passing = (check: string, alphabet: string, length: number) => (r: Random)
   }
 };
 
-const cardNumber = passing('card', DIGITS, 16);
+const cardNumber = passing('card', ALPHABETS.digit, 16);
 
 /** What else a template can name. */
 const VALUES: Readonly<Record<string, (r: Random) => string>> = {
@@ -123,33 +79,33 @@ const VALUES: Readonly<Record<string, (r: Random) => string>> = {
   syslog: (r) => `${r.pick(MONTHS)} ${String(1 + r.below(28)).padStart(2)} ${clock(r)}`,
   ctime: (r) => `${r.pick(DAYS)} ${r.pick(MONTHS)} ${day(r)} ${clock(r)} ${year(r)}`,
   clf: (r) => `${day(r)}/${r.pick(MONTHS)}/${year(r)}:${clock(r)} +0000`,
-  redis: (r) => `${day(r)} ${r.pick(MONTHS)} ${year(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
-  android: (r) => `${month(r)}-${day(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
-  klog: (r) => `${r.pick(['I', 'W', 'E'])}${month(r)}${day(r)} ${clock(r)}.${run(r, DIGITS, 6)}`,
-  br_cpf: passing('br_cpf', DIGITS, 11),
-  de_tax_id: passing('de_tax_id', DIGITS, 11),
-  in_aadhaar: passing('in_aadhaar', DIGITS, 12),
-  nl_bsn: passing('nl_bsn', DIGITS, 9),
-  pl_pesel: passing('pl_pesel', DIGITS, 11),
+  redis: (r) => `${day(r)} ${r.pick(MONTHS)} ${year(r)} ${clock(r)}.${run(r, ALPHABETS.digit, 3)}`,
+  android: (r) => `${month(r)}-${day(r)} ${clock(r)}.${run(r, ALPHABETS.digit, 3)}`,
+  klog: (r) => `${r.pick(['I', 'W', 'E'])}${month(r)}${day(r)} ${clock(r)}.${run(r, ALPHABETS.digit, 6)}`,
+  br_cpf: passing('br_cpf', ALPHABETS.digit, 11),
+  de_tax_id: passing('de_tax_id', ALPHABETS.digit, 11),
+  in_aadhaar: passing('in_aadhaar', ALPHABETS.digit, 12),
+  nl_bsn: passing('nl_bsn', ALPHABETS.digit, 9),
+  pl_pesel: passing('pl_pesel', ALPHABETS.digit, 11),
   card: (r) => cardNumber(r).replace(/(?<=\d)(?=(?:\d{4})+$)/g, ' '),
   card_dashes: (r) => cardNumber(r).replace(/(?<=\d)(?=(?:\d{4})+$)/g, '-'),
   epoch: (r) => String(1420070400 + r.below(400000000)),
-  epochms: (r) => `${1420070400 + r.below(400000000)}${run(r, DIGITS, 3)}`,
+  epochms: (r) => `${1420070400 + r.below(400000000)}${run(r, ALPHABETS.digit, 3)}`,
   HEXPAIRS: (r) => Array.from({ length: 32 }, () => hex(r, 2).toUpperCase()).join(':'),
   /** A password that someone chose. */
   password: (r) =>
     `${VALUES.Word?.(r)}${r.pick(['!', '#', '@', '_', '*', ''])}${word(r).slice(0, 4)}${10 + r.below(9000)}`,
-  basic: (r) => Buffer.from(`${r.pick(USERS)}:${run(r, ALPHABETS.alnum as string, 12)}`).toString('base64'),
+  basic: (r) => Buffer.from(`${r.pick(USERS)}:${run(r, ALPHABETS.alnum, 12)}`).toString('base64'),
   jwe: (r) =>
     [
       base64url({ alg: 'RSA-OAEP', enc: 'A256GCM' }),
-      ...[86, 16, 64, 22].map((n) => run(r, ALPHABETS.b64url as string, n)),
+      ...[86, 16, 64, 22].map((n) => run(r, ALPHABETS.b64url, n)),
     ].join('.'),
   jwt: (r) =>
     [
       base64url({ alg: r.pick(['HS256', 'RS256', 'ES256']), typ: 'JWT' }),
       base64url({ sub: hex(r, 12), iat: 1500000000 + r.below(300000000), name: r.pick(USERS) }),
-      run(r, ALPHABETS.b64url as string, 43),
+      run(r, ALPHABETS.b64url, 43),
     ].join('.'),
 };
 
@@ -164,21 +120,36 @@ export function fill(template: string, r: Random, adjust: (place: number) => num
   for (const match of template.matchAll(PLACEHOLDER)) {
     text += template.slice(end, match.index);
     end = match.index + match[0].length;
-    const [whole, name = '', , from, to, choices] = match;
-    if (whole === '<<') open = text.length;
-    else if (whole === '>>') spans.push([open as number, text.length]);
-    else if (choices !== undefined) text += r.pick(choices.split('|'));
-    else if (name === 'int') text += Number(from) + r.below(Number(to) - Number(from) + 1);
-    // The checksum of what stands behind the last underscore.
-    else if (name === 'crc32') text += crc32Base62(text.slice(text.lastIndexOf('_') + 1));
-    else if (name in ALPHABETS) {
-      const least = Number(from ?? 1);
-      const length = least + (to === undefined ? 0 : r.below(Number(to) - least + 1)) + adjust(match.index);
-      text += run(r, ALPHABETS[name] as string, length);
-    } else text += VALUES[name]?.(r) ?? whole;
+    if (match[0] === '<<') open = text.length;
+    else if (match[0] === '>>') spans.push([open as number, text.length]);
+    else text += valueOf(match, text, r, adjust(match.index)) ?? match[0];
   }
   text += template.slice(end);
   return { text, spans: spans.length > 0 ? spans : [[0, text.length]] };
+}
+
+/**
+ * A value for a placeholder, of which `parts` are the groups of {@link PLACEHOLDER}.
+ *
+ * @param before the string that stands before it
+ * @param change what is added to the length of a run
+ * @returns undefined if no value has this name
+ */
+export function valueOf(
+  parts: readonly (string | undefined)[],
+  before: string,
+  r: Random,
+  change = 0,
+): string | undefined {
+  const [, name = '', , from, to, choices] = parts;
+  if (choices !== undefined) return r.pick(choices.split('|'));
+  if (name === 'int') return String(Number(from) + r.below(Number(to) - Number(from) + 1));
+  // The checksum of what stands behind the last underscore.
+  if (name === 'crc32') return crc32Base62(before.slice(before.lastIndexOf('_') + 1));
+  if (!(name in ALPHABETS)) return VALUES[name]?.(r);
+  const least = Number(from ?? 1);
+  const length = least + (to === undefined ? 0 : r.below(Number(to) - least + 1)) + change;
+  return run(r, ALPHABETS[name as Alphabet], length);
 }
 
 /** The longest run of a template whose length matters. */

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import {
+  measureOrdinary,
+  measureRealistic,
+  missesOf,
+  ordinaryTable,
+  resultOf,
+  tableBy,
+} from './measure-realistic.ts';
+import { type Entry, entriesOf, parseEntries, sampleOf } from './realistic.ts';
+
+const entry = (template: string): Entry => parseEntries('x.txt', `[a | b]\n- ${template}`)[0] as Entry;
+const result = (template: string, ...masked: string[]) => {
+  const made = entry(template);
+  return resultOf(made, sampleOf(made, 0), masked);
+};
+
+describe('the corpus of realistic lines', () => {
+  const secrets = entriesOf();
+  const ordinary = entriesOf('ordinary');
+
+  it('has different entries, about half of which are held back', () => {
+    for (const entries of [secrets, ordinary]) {
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      const tuning = entries.filter(({ half }) => half === 'tuning').length / entries.length;
+      expect(tuning).toBeGreaterThan(0.4);
+      expect(tuning).toBeLessThan(0.6);
+    }
+  });
+
+  it('has marks in every line with secrets, and in no ordinary line', () => {
+    const marks = (of: Entry) => sampleOf(of, 0).spans.length;
+    expect(secrets.filter((of) => marks(of) === 0)).toEqual([]);
+    expect(ordinary.filter((of) => marks(of) > 0)).toEqual([]);
+  });
+
+  it('is measured', () => {
+    const results = measureRealistic();
+    const byPacks = { 'default packs': measureOrdinary(['default']), 'all packs': measureOrdinary(['all']) };
+    mkdirSync('out/realistic', { recursive: true });
+    const tables = [
+      tableBy(results, 'Kind', ({ kind }) => kind),
+      tableBy(results, 'Origin', ({ file }) => file.replace(/^.*\/|\.txt$/g, '')),
+      tableBy(results, 'Notation', ({ notation }) => notation),
+      ordinaryTable(byPacks),
+    ];
+    writeFileSync('out/realistic/figures.md', `${tables.join('\n\n')}\n`);
+    writeFileSync('out/realistic/misses.txt', `${missesOf(results)}\n`);
+    writeFileSync('out/realistic/altered.txt', `${missesOf(byPacks['default packs'])}\n`);
+    writeFileSync('out/realistic/altered-all.txt', `${missesOf(byPacks['all packs'])}\n`);
+  });
+});
+
+describe('what is measured', () => {
+  const M = '<:rule:>';
+
+  it('is whether a value is masked whole, in part or not at all', () => {
+    expect(result('key=⟦Zebra-7#Lamp⟧ x', `key=${M} x`).units).toEqual([{ fate: 'masked', isFound: true }]);
+    expect(result('key=⟦Zebra-7#Lamp⟧ x', `key=${M}#Lamp x`).units).toEqual([
+      { fate: 'in part', isFound: true },
+    ]);
+    expect(result('key=⟦Zebra-7#Lamps⟧ x', `key=${M}#Lamps x`).units).toEqual([
+      { fate: 'in part', isFound: false },
+    ]);
+    expect(result('key=⟦Zebra-7#Lamp⟧ x', 'key=Zebra-7#Lamp x').units).toEqual([
+      { fate: 'missed', isFound: false },
+    ]);
+    expect(result('⟦ab⟧ ⟦cd⟧ e', `${M} cd e`).units.map(({ fate }) => fate)).toEqual(['masked', 'missed']);
+  });
+
+  it('is whether the rest stays, apart from what is free', () => {
+    expect(result('user key=⟦abc⟧', `user key=${M}`).altersRest).toBe(false);
+    expect(result('user key=⟦abc⟧', `${M}=${M}`).altersRest).toBe(true);
+    expect(result('key=⟪{⟫⟦abc⟧⟪}⟫;', `key=${M};`).altersRest).toBe(false);
+    expect(result('key=⟪{⟫⟦abc⟧⟪}⟫;', `key={${M}};`).altersRest).toBe(false);
+    expect(result('key=⟪{⟫⟦abc⟧⟪}⟫;', `key={${M}`).altersRest).toBe(true);
+    expect(result('{"n":⟦123⟧}', `{"n":"${M}"}`).altersRest).toBe(false);
+    expect(result('key=⟦abc⟧ x', 'something else').altersRest).toBe(true);
+  });
+
+  it('is measured in the way that leaves least of the values', () => {
+    const { units, altersRest } = result('a a a ⟦a⟧ a', `a a a ${M} a`);
+    expect(units).toEqual([{ fate: 'masked', isFound: true }]);
+    expect(altersRest).toBe(false);
+  });
+
+  it('is a block of lines, line by line', () => {
+    const { units } = result('key: |\n    ⟦abc⟧\n    ⟦def⟧', 'key: |', `  ${M}`, '  def');
+    expect(units.map(({ fate }) => fate)).toEqual(['masked', 'missed']);
+  });
+});
+
+describe('templates of the corpus', () => {
+  it.each([
+    ['⟦a', /does not end/],
+    ['a⟧', /does not start/],
+    ['⟦a⟫', /does not start/],
+    ['⟦a⟪b⟫⟧', /within a mark/],
+    ['⟦a\n  b⟧', /in another line/],
+  ])('%j is refused', (template, message) => {
+    expect(() => sampleOf(entry(template), 0)).toThrow(message);
+  });
+
+  it('leave braces of other languages as they are', () => {
+    const text = '{=user} ${HOST} #{=user} {x} {{ a }} {} {"a":1} << 1 >> {=}';
+    expect(sampleOf(entry(text), 0).text).toBe('{user} ${HOST} #{user} {x} {{ a }} {} {"a":1} << 1 >> {}');
+  });
+
+  it.each([
+    ['- x', /x\.txt:1: an entry needs a heading/],
+    ['[a]', /x\.txt:1: a heading is/],
+    ['x', /x\.txt:1: an entry starts with/],
+  ])('a file with %j is refused', (content, message) => {
+    expect(() => parseEntries('x.txt', content)).toThrow(message);
+  });
+});
