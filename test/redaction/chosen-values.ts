@@ -96,6 +96,15 @@ function iban(r: Random): string {
   return `${country}${two(98 - Number(BigInt(inDigits) % 97n))}${bban}`;
 }
 
+/** Adds the check digit of Luhn. */
+function withCheckDigit(number: string): string {
+  const sum = [...number].reverse().reduce((total, digit, i) => {
+    const value = Number(digit) * (i % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${number}${(10 - (sum % 10)) % 10}`;
+}
+
 const FIRST_NAMES =
   'Anna Lukas Marie Jonas Sofia Mateo Chloé Hugo Giulia Marco Zofia Jakub Emma Liam Olivia Noah Aiko Wei Ravi Fatima'.split(
     ' ',
@@ -185,6 +194,8 @@ export const CHOSEN_VALUES: Readonly<Record<string, (r: Random) => string>> = {
   argon2: (r) => `$argon2id$v=19$m=65536,t=3,p=4$${b64(r, 22)}$${b64(r, 43)}`,
   pbkdf2: (r) => `pbkdf2_sha256$${r.pick(['260000', '600000'])}$${alnum(r, 22)}$${b64(r, 43)}=`,
   scram: (r) => `SCRAM-SHA-256$4096:${b64(r, 22)}==$${b64(r, 43)}=:${b64(r, 43)}=`,
+  /** A number of 16 digits with the check digit of cards, as one in ten has. */
+  luhn16: (r) => withCheckDigit(`${1 + r.below(9)}${digits(r, 14)}`),
   /** The first and the last line of key blocks: written out, scanners of repositories would report this file. */
   BEGIN: () => 'BEGIN',
   END: () => 'END',

@@ -8,10 +8,6 @@ import { type Entry, entriesOf, type Half, type RealisticSample, sampleOf } from
  * it leaves the rest as it is.
  */
 
-/** Each entry is filled that often, with other values. */
-const SAMPLES = 4;
-const ORDINARY_SAMPLES = 20;
-
 /** What became of a value. */
 export type Fate = 'masked' | 'in part' | 'missed';
 
@@ -131,11 +127,11 @@ export function resultOf(
   return { entry, text, masked: all, units, altersRest };
 }
 
-/** The results of all entries with secrets. Those of people need the packs for them. */
-export function measureRealistic(): Result[] {
+/** The results of entries with secrets, each filled so many times. Those of people need the packs for them. */
+export function measureRealistic(samples: number): Result[] {
   const redactors = { secrets: redactorOf(['default']), people: redactorOf(['all']) };
   return entriesOf().flatMap((entry) =>
-    Array.from({ length: SAMPLES }, (_, number) => {
+    Array.from({ length: samples }, (_, number) => {
       const sample = sampleOf(entry, number);
       const redactor = entry.kind === 'people' ? redactors.people : redactors.secrets;
       return resultOf(entry, sample, maskLines(redactor, `${entry.id}-${number}`, sample.text.split('\n')));
@@ -143,11 +139,11 @@ export function measureRealistic(): Result[] {
   );
 }
 
-/** The results of all ordinary entries, each line of which counts. */
-export function measureOrdinary(packs: string[]): Result[] {
+/** The results of ordinary entries, each filled so many times. */
+export function measureOrdinary(packs: string[], samples: number): Result[] {
   const redactor = redactorOf(packs);
   return entriesOf('ordinary').flatMap((entry) =>
-    Array.from({ length: ORDINARY_SAMPLES }, (_, number) => {
+    Array.from({ length: samples }, (_, number) => {
       const { text } = sampleOf(entry, number);
       const masked = maskLines(redactor, `${entry.id}-${number}`, text.split('\n'));
       return { entry, text, masked: masked.join('\n'), units: [], altersRest: masked.join('\n') !== text };
@@ -221,39 +217,43 @@ export function tableBy(
   ].join('\n');
 }
 
-/** The ordinary lines that were altered, by kind. */
+/** How many of ten thousand ordinary lines were altered. */
+export function alteredPerTenThousand(results: readonly Result[]): number {
+  let lines = 0;
+  let altered = 0;
+  for (const { text, masked } of results) {
+    const after = masked.split('\n');
+    for (const [i, line] of text.split('\n').entries()) {
+      lines++;
+      if (line !== after[i]) altered++;
+    }
+  }
+  return (altered / lines) * 10_000;
+}
+
+/** The ordinary lines that were altered, by kind. The halves are those of the first packs. */
 export function ordinaryTable(byPacks: Readonly<Record<string, readonly Result[]>>): string {
-  const lines = ({ text }: Result) => text.split('\n').length;
-  const total = (of: readonly Result[]) => of.reduce((sum, result) => sum + lines(result), 0);
-  const changed = ({ text, masked }: Result) =>
-    text.split('\n').filter((line, i) => line !== masked.split('\n')[i]).length;
-  const perMany = (of: readonly Result[]) =>
-    ((of.reduce((sum, result) => sum + changed(result), 0) / total(of)) * 10_000).toFixed(1);
   const names = Object.keys(byPacks);
-  const [first = []] = Object.values(byPacks);
+  const measured = Object.values(byPacks);
+  const [first = []] = measured;
   const kinds = [...new Set(first.map(({ entry }) => entry.kind)), 'all'];
-  const of = (results: readonly Result[], kind: string, half?: Half) =>
-    results.filter(
-      ({ entry }) => (kind === 'all' || entry.kind === kind) && (half === undefined || entry.half === half),
-    );
+  const figure = (of: readonly Result[], kind: string, half?: Half) => {
+    const isMeant = ({ entry }: Result) =>
+      (kind === 'all' || entry.kind === kind) && (half === undefined || entry.half === half);
+    return alteredPerTenThousand(of.filter(isMeant)).toFixed(1);
+  };
+  const entries = (kind: string) =>
+    new Set(first.flatMap(({ entry }) => (kind === 'all' || entry.kind === kind ? [entry.id] : []))).size;
   return [
-    row(
-      'Kind',
-      'Entries',
-      'Lines',
-      ...names.map((name) => `altered of 10,000, ${name}`),
-      'tuning',
-      'held back',
-    ),
-    row('---', '---:', '---:', ...names.map(() => '---:'), '---:', '---:'),
+    row('Kind', 'Entries', ...names.map((name) => `Altered of 10,000, ${name}`), 'Tuning', 'Held back'),
+    row('---', '---:', ...names.map(() => '---:'), '---:', '---:'),
     ...kinds.map((kind) =>
       row(
         kind,
-        new Set(of(first, kind).map(({ entry }) => entry.id)).size,
-        total(of(first, kind)),
-        ...Object.values(byPacks).map((results) => perMany(of(results, kind))),
-        perMany(of(first, kind, 'tuning')),
-        perMany(of(first, kind, 'held back')),
+        entries(kind),
+        ...measured.map((of) => figure(of, kind)),
+        figure(first, kind, 'tuning'),
+        figure(first, kind, 'held back'),
       ),
     ),
   ].join('\n');

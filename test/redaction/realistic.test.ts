@@ -1,14 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import {
+  alteredPerTenThousand,
+  figuresOf,
   measureOrdinary,
   measureRealistic,
   missesOf,
   ordinaryTable,
+  type Result,
   resultOf,
   tableBy,
 } from './measure-realistic.ts';
 import { type Entry, entriesOf, parseEntries, sampleOf } from './realistic.ts';
+
+/** What the present rules reach. Raise these figures when you improve them. */
+const LEAST_RECALL = 0.72;
+const MOST_IN_PART = 30;
+const MOST_ALTERED = 300;
+
+/** Reports figures, and the misses of the half for `tuning` or of `all` entries. */
+const REPORT = process.env.REALISTIC;
 
 const entry = (template: string): Entry => parseEntries('x.txt', `[a | b]\n- ${template}`)[0] as Entry;
 const result = (template: string, ...masked: string[]) => {
@@ -35,20 +46,34 @@ describe('the corpus of realistic lines', () => {
     expect(ordinary.filter((of) => marks(of) > 0)).toEqual([]);
   });
 
-  it('is measured', () => {
-    const results = measureRealistic();
-    const byPacks = { 'default packs': measureOrdinary(['default']), 'all packs': measureOrdinary(['all']) };
+  it('is masked at least as well as before', () => {
+    const { units, found, inPart } = figuresOf(measureRealistic(1));
+    expect(found / units).toBeGreaterThanOrEqual(LEAST_RECALL);
+    expect(inPart).toBeLessThanOrEqual(MOST_IN_PART);
+    expect(alteredPerTenThousand(measureOrdinary(['default'], 2))).toBeLessThanOrEqual(MOST_ALTERED);
+  });
+
+  // `npm run redaction:realistic`
+  (REPORT === undefined ? it.skip : it)('is reported', () => {
     mkdirSync('out/realistic', { recursive: true });
+    const write = (file: string, content: string) => writeFileSync(`out/realistic/${file}`, `${content}\n`);
+    const shown = (of: readonly Result[]) =>
+      missesOf(of.filter((one) => REPORT === 'all' || one.entry.half === 'tuning'));
+    const results = measureRealistic(4);
+    const ordinary = {
+      'default packs': measureOrdinary(['default'], 10),
+      'all packs': measureOrdinary(['all'], 10),
+    };
     const tables = [
       tableBy(results, 'Kind', ({ kind }) => kind),
       tableBy(results, 'Origin', ({ file }) => file.replace(/^.*\/|\.txt$/g, '')),
       tableBy(results, 'Notation', ({ notation }) => notation),
-      ordinaryTable(byPacks),
+      ordinaryTable(ordinary),
     ];
-    writeFileSync('out/realistic/figures.md', `${tables.join('\n\n')}\n`);
-    writeFileSync('out/realistic/misses.txt', `${missesOf(results)}\n`);
-    writeFileSync('out/realistic/altered.txt', `${missesOf(byPacks['default packs'])}\n`);
-    writeFileSync('out/realistic/altered-all.txt', `${missesOf(byPacks['all packs'])}\n`);
+    write('figures.md', tables.join('\n\n'));
+    write('misses.txt', shown(results));
+    write('altered.txt', shown(ordinary['default packs']));
+    write('altered-by-all-packs.txt', shown(ordinary['all packs']));
   });
 });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { CHOSEN_VALUES } from './chosen-values.ts';
 import { Random } from './random.ts';
-import { type Sample, valueOf } from './templates.ts';
+import { generate, type Sample } from './templates.ts';
 
 /*
  * The corpus of realistic/: lines as real programs write them, by hand, with made-up values. realistic/README.md
@@ -108,7 +108,7 @@ export function sampleOf(entry: Entry, number: number): RealisticSample {
     else {
       const [name = ''] = rest;
       const chosen = Object.hasOwn(CHOSEN_VALUES, name) ? CHOSEN_VALUES[name]?.(r) : undefined;
-      text += chosen ?? valueOf([whole, ...rest], text, r) ?? whole;
+      text += chosen ?? generate([whole, ...rest], text, r) ?? whole;
     }
   }
   if (open !== undefined) throw new Error(`${place}: a mark does not end`);

@@ -122,7 +122,7 @@ export function fill(template: string, r: Random, adjust: (place: number) => num
     end = match.index + match[0].length;
     if (match[0] === '<<') open = text.length;
     else if (match[0] === '>>') spans.push([open as number, text.length]);
-    else text += valueOf(match, text, r, adjust(match.index)) ?? match[0];
+    else text += generate(match, text, r, adjust(match.index)) ?? match[0];
   }
   text += template.slice(end);
   return { text, spans: spans.length > 0 ? spans : [[0, text.length]] };
@@ -135,7 +135,7 @@ export function fill(template: string, r: Random, adjust: (place: number) => num
  * @param change what is added to the length of a run
  * @returns undefined if no value has this name
  */
-export function valueOf(
+export function generate(
   parts: readonly (string | undefined)[],
   before: string,
   r: Random,
