@@ -176,11 +176,14 @@ const LONGEST_WORD = 30;
 /** Whether a word starts at a place: `P` of `dbPass`, `DBPass` and `db_pass`, but not of `compass`. */
 function isWordStart(text: string, at: number): boolean {
   const before = text[at - 1] ?? '';
-  if (!/[\p{L}\p{N}]/u.test(before)) return true;
+  if (!/[\p{L}\p{N}]/u.test(before) || ENCODED.test(text.slice(Math.max(0, at - 3), at))) return true;
   const [first = '', second = ''] = [text[at], text[at + 1]];
   if (!/\p{Lu}/u.test(first)) return false;
   return /[\p{Ll}\p{N}]/u.test(before) || /\p{Ll}/u.test(second);
 }
+
+/** A character in percent encoding, or an escape of JSON. */
+const ENCODED = /%[0-9A-F]{2}$|\\[nrt]$/i;
 
 /** Literals in lower case of which a text has one if it has one of the names. */
 export function literalsOf(names: readonly KeyName[]): string[] {
