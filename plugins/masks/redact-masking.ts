@@ -43,7 +43,11 @@ export interface CreateRedactorOptions {
 }
 
 /** The rules that settings name: those of the configuration, then those of the packs. */
-export function rulesOf({ rules, packs, disable }: RedactSettings): Record<string, string | RedactRule | KeyedRule> {
+export function rulesOf({
+  rules,
+  packs,
+  disable,
+}: RedactSettings): Record<string, string | RedactRule | KeyedRule> {
   return { ...rules, ...packRules(packs, disable) };
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { CHECKS } from '../../operators/internal-masks.ts';
 import type { KeyedRule, Vocabulary } from '../../operators/index.ts';
+import { CHECKS } from '../../operators/internal-masks.ts';
 import { Expression } from '../expressions/mask-rule-schema.ts';
 
 /** The modes of a check: see `RuleCheck`. */
@@ -85,7 +85,10 @@ export const VocabularySchema = z.strictObject({
       z.strictObject({
         name: z.string().min(2),
         kind: z.string(),
-        language: z.string().regex(/^[a-z]{2}$/, 'a language such as de').optional(),
+        language: z
+          .string()
+          .regex(/^[a-z]{2}$/, 'a language such as de')
+          .optional(),
         start: z.literal('word').optional(),
         after: Words.optional(),
         only_after: Words.optional(),
@@ -165,7 +168,10 @@ function expandStrings(value: unknown, expand: (text: string) => string): unknow
   if (typeof value !== 'object' || value === null) return value;
   // Templates of tests have braces of their own.
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, key === 'tests' ? field : expandStrings(field, expand)]),
+    Object.entries(value).map(([key, field]) => [
+      key,
+      key === 'tests' ? field : expandStrings(field, expand),
+    ]),
   );
 }
 
@@ -197,7 +203,12 @@ export function rulesOfPack({ rules, vocabulary }: WrittenPack): Record<string, 
   const othersFor = (kinds: readonly string[]) =>
     vocabulary?.notations
       .map(({ notation }) => notation)
-      .filter((one) => !keyed.some((rule) => rule.notations.includes(one) && rule.kinds.some((kind) => kinds.includes(kind)))) ?? [];
+      .filter(
+        (one) =>
+          !keyed.some(
+            (rule) => rule.notations.includes(one) && rule.kinds.some((kind) => kinds.includes(kind)),
+          ),
+      ) ?? [];
   return Object.fromEntries(
     Object.entries(rules).map(([name, rule]): [string, PackRule] => {
       if (!('kinds' in rule)) return [name, rule];

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
 import { compileExpression } from '../../operators/index.ts';
-import { betweenOf, costOf, firstUnits, lengthOf, neededPart, parseExpression } from '../../operators/internal-masks.ts';
+import {
+  betweenOf,
+  costOf,
+  firstUnits,
+  lengthOf,
+  neededPart,
+  parseExpression,
+} from '../../operators/internal-masks.ts';
 import { type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
@@ -84,5 +91,7 @@ function startsOf(notation: { readonly form: string }): string | undefined {
   const parsed = parseExpression(betweenOf(notation));
   if (parsed === undefined || lengthOf(parsed.pattern).min === 0) return undefined;
   const units = firstUnits(parsed.pattern);
-  return Array.from({ length: 128 }, (_, unit) => (units.has(unit) ? String.fromCharCode(unit) : '')).join('');
+  return Array.from({ length: 128 }, (_, unit) => (units.has(unit) ? String.fromCharCode(unit) : '')).join(
+    '',
+  );
 }

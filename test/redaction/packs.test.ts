@@ -45,7 +45,9 @@ describe.each(packNames())('%s', (pack) => {
   });
 
   it('expands every part that a rule refers to', () => {
-    expect(rules.filter(([, rule]) => 'match' in rule && /\{\{\w+\}\}/.test(rule.match)).map(([name]) => name)).toEqual([]);
+    expect(
+      rules.filter(([, rule]) => 'match' in rule && /\{\{\w+\}\}/.test(rule.match)).map(([name]) => name),
+    ).toEqual([]);
   });
 
   it('has no expression that can take for ever', () => {

@@ -21,7 +21,12 @@ export function validSample(template: string, rule: MaskRule | undefined, r: Ran
 }
 
 /** Values that are almost those of a template: too short, too long, with a wrong character or a wrong checksum. */
-export function nearMisses(template: string, rule: MaskRule, check: ExpressionRule['check'], r: Random): string[] {
+export function nearMisses(
+  template: string,
+  rule: MaskRule,
+  check: ExpressionRule['check'],
+  r: Random,
+): string[] {
   const run = longestRun(template);
   const misses: string[] = [];
   const resized = (change: number) => fill(template, r, (place) => (place === run?.place ? change : 0)).text;

@@ -17,10 +17,13 @@ import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 const vocabulary = loadPack('secrets/context').vocabulary as NonNullable<WrittenPack['vocabulary']>;
 const { names, notations, guards, kinds } = vocabulary;
 
-const redactor = createRedactor(RedactProcessConfig.parse({ plugin: 'redact', packs: ['secrets/context'], decode: false }), {
-  now: () => 0,
-  onMask: () => {},
-});
+const redactor = createRedactor(
+  RedactProcessConfig.parse({ plugin: 'redact', packs: ['secrets/context'], decode: false }),
+  {
+    now: () => 0,
+    onMask: () => {},
+  },
+);
 const masked = (text: string) => redactor.maskText(text).replace(/<:[\w-]+:>/g, '<:>');
 
 /** Whether a key ends with a name, apart from suffixes. */
@@ -40,7 +43,9 @@ describe('names', () => {
 
   it.each(names)('$name has one of its literals in each key', (entry) => {
     const literals = literalsOf([entry]);
-    const without = entry.keys.filter((key) => !literals.some((literal) => key.toLowerCase().includes(literal)));
+    const without = entry.keys.filter(
+      (key) => !literals.some((literal) => key.toLowerCase().includes(literal)),
+    );
     expect(without).toEqual([]);
   });
 
@@ -78,7 +83,9 @@ describe('notations', () => {
 
   it('have kinds and guards that exist', () => {
     const known = new Set(Object.keys(kinds));
-    expect(notations.flatMap((notation) => notation.kinds ?? []).filter((kind) => !known.has(kind))).toEqual([]);
+    expect(notations.flatMap((notation) => notation.kinds ?? []).filter((kind) => !known.has(kind))).toEqual(
+      [],
+    );
   });
 
   it.each(notations)('$notation takes time in proportion to the length of a text', (notation) => {
@@ -110,7 +117,8 @@ describe('guards', () => {
 
   it('ordinary words are no secrets, in any case', () => {
     for (const word of vocabulary.words) {
-      for (const text of [`password=${word}`, `"token":"${word.toUpperCase()}"`]) expect(masked(text)).toBe(text);
+      for (const text of [`password=${word}`, `"token":"${word.toUpperCase()}"`])
+        expect(masked(text)).toBe(text);
     }
   });
 });
@@ -154,10 +162,22 @@ describe('the end of a value', () => {
   });
 
   it('is the same for all names', () => {
-    const values = ['zCq9*gh#ezFj', 'C3r%U9#p!Z', 'H5l@N8!9p', 'a9Kq7,bQ7xZ2wM4', 'Kp(w)d<9>|xQ7', 'x7=Qa+/9=='];
+    const values = [
+      'zCq9*gh#ezFj',
+      'C3r%U9#p!Z',
+      'H5l@N8!9p',
+      'a9Kq7,bQ7xZ2wM4',
+      'Kp(w)d<9>|xQ7',
+      'x7=Qa+/9==',
+    ];
     for (const value of values) {
       for (const key of Object.values(KEYS).flat()) {
-        for (const line of [`${key}=${value}`, `${key}: ${value}`, `{"${key}":"${value}"}`, `export ${key}='${value}'`]) {
+        for (const line of [
+          `${key}=${value}`,
+          `${key}: ${value}`,
+          `{"${key}":"${value}"}`,
+          `export ${key}='${value}'`,
+        ]) {
           expect(masked(line)).toBe(line.replace(value, '<:>'));
         }
       }

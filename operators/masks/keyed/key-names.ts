@@ -117,7 +117,8 @@ class NameStarts {
 
 /** A slot for three characters in either case. Beyond the end of a string, a character is no number, which counts as 0. */
 const slotOf = (a: number, b: number, c: number): number =>
-  Math.imul(((a & 0xff) | 0x20) | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16), 0x9e3779b1) >>> (32 - BITS);
+  Math.imul((a & 0xff) | 0x20 | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16), 0x9e3779b1) >>>
+  (32 - BITS);
 
 const MOST_SUFFIXES = 2;
 
@@ -194,7 +195,9 @@ function literalsOfName({ name, only_after }: KeyName): readonly string[] {
   const words = name.toLowerCase().split(/[ -]/);
   const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
   if (only_after !== undefined && words.length === 1) {
-    return only_after.flatMap((word) => SEPARATORS.map((separator) => word.slice(-LETTERS_BEFORE) + separator + name));
+    return only_after.flatMap((word) =>
+      SEPARATORS.map((separator) => word.slice(-LETTERS_BEFORE) + separator + name),
+    );
   }
   if (longest.length > 3 || words.length === 1) return [longest];
   const [first = '', ...others] = words;

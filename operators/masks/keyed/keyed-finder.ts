@@ -162,7 +162,9 @@ export class KeyedFinder implements Finder {
 
   #valuesAt(text: string, from: number, entry: KeyName, compiled: CompiledNotation): readonly Place[] {
     const { notation, after, read, isApart } = compiled;
-    const found = read(text, from).filter(({ end }) => after === undefined || matchEnd(after, text, end) !== -1);
+    const found = read(text, from).filter(
+      ({ end }) => after === undefined || matchEnd(after, text, end) !== -1,
+    );
     if (found.length === 0) return found;
     const level = notation.guard ?? 'clear';
     const check = CHECKS[this.#checks[entry.kind]?.[level] ?? level];

@@ -24,7 +24,7 @@ const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
  * angle closes one.
  */
 const BAR_OR_ANGLE =
-  /(?:\|(?![\w.-]{1,14}[=:])(?=[A-Za-z]{1,14}[(\[{]?[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]{1,14}[A-Za-z])|[<>](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\s/>])(?=[^\s"'`,;&=:/\\0-9!#$%*+?@^~]{0,14}[0-9!#$%*+?@^~]|(?<=<[^\s<>=:]{1,14}>)[A-Za-z0-9])){1,2}/iy;
+  /(?:\|(?![\w.-]{1,14}[=:])(?=[A-Za-z]{1,14}[([{]?[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]{1,14}[A-Za-z])|[<>](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\s/>])(?=[^\s"'`,;&=:/\\0-9!#$%*+?@^~]{0,14}[0-9!#$%*+?@^~]|(?<=<[^\s<>=:]{1,14}>)[A-Za-z0-9])){1,2}/iy;
 /** Behind a separator, the rest of a value rather than the next item: no name, with a letter and a digit or symbol. */
 const REST =
   /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z])[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;

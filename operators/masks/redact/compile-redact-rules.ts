@@ -106,9 +106,14 @@ export function compileRedactRules(
     linearEngine: options.linearEngine,
   };
   const compiled = Object.entries(rules)
-    .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? ({ match: rule } satisfies RedactRule) : rule }))
+    .map(([id, rule]) => ({
+      id,
+      rule: typeof rule === 'string' ? ({ match: rule } satisfies RedactRule) : rule,
+    }))
     .sort((a, b) => Number(hasBlock(b.rule)) - Number(hasBlock(a.rule)))
-    .flatMap(({ id, rule }) => (isKeyed(rule) ? keyedRule(id, rule, context) : compileRule(id, rule, context)) ?? []);
+    .flatMap(
+      ({ id, rule }) => (isKeyed(rule) ? keyedRule(id, rule, context) : compileRule(id, rule, context)) ?? [],
+    );
   const { entropy = least === 0 ? {} : false } = options;
   if (entropy !== false) compiled.push(entropyRule(entropy, context));
   return compiled;

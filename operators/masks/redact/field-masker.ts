@@ -91,7 +91,9 @@ export class FieldMasker implements MaskFields {
   get #rulesOfNumbers(): MaskRules {
     if (this.#ofNumbers === undefined) {
       const { rules, boundTime, isLate, linearEngine } = this.#options;
-      const checked = Object.entries(rules).filter(([, rule]) => typeof rule === 'object' && 'check' in rule && rule.check !== undefined);
+      const checked = Object.entries(rules).filter(
+        ([, rule]) => typeof rule === 'object' && 'check' in rule && rule.check !== undefined,
+      );
       this.#ofNumbers = compileMaskRules(
         compileRedactRules(Object.fromEntries(checked), { ...this.#options, entropy: false }),
         { onMask: (rule, count) => this.#texts.count(rule, count), boundTime, isLate, linearEngine },

@@ -1,16 +1,16 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { type Check, type Checks, checkRequired, FUNCTION } from '../../support/check-options.ts';
+import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
 import type { DecodeLayers } from './decode.ts';
-import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Confidence, RedactRule } from './redact-rule.ts';
 import { Redactor } from './redactor.ts';
 
+export type { Guard, KeyedRule, KeyName, Notation, Vocabulary } from '../keyed/vocabulary.ts';
 export type { EntropyRuleOptions } from './compile-redact-rules.ts';
 export type { DecodeLayers } from './decode.ts';
-export type { Guard, KeyedRule, KeyName, Notation, Vocabulary } from '../keyed/vocabulary.ts';
 export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './redact-rule.ts';
 
 export interface RedactOptions {
