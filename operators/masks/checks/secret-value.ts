@@ -248,6 +248,14 @@ export function isFlagValue(value: string, text: string, start: number): boolean
   );
 }
 
+/** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
+export const isLineValue = (value: string, text: string, start: number): boolean =>
+  canBePassword(value, text, start) && hasMixture(value);
+
+/** A phrase from which keys are derived: 12 to 24 words. */
+export const isPhrase = (value: string): boolean =>
+  /^[a-z]{2,20}(?:[\s,]{1,3}[a-z]{2,20}){11,23}$/i.test(value);
+
 /** The password in `scheme://user:password@host`. */
 export function isUserInfo(value: string): boolean {
   return !/^\d{1,5}$/.test(value) && !/^[[{(]/.test(value);
@@ -264,8 +272,8 @@ export function isBasicCredentials(value: string): boolean {
 
 /** Letters with digits or other characters, as generated and chosen passwords have. */
 const hasMixture = (value: string) =>
-  /[A-Za-z]/.test(value) &&
-  (/\d/.test(value) || /[^\w\s.,:/*?-]/.test(value) || /[a-z][A-Z]{2,}[a-z]/.test(value));
+  /\p{L}/u.test(value) &&
+  (/\d/.test(value) || /[^\p{L}\p{N}_\s.,:/*?-]/u.test(value) || /[a-z][A-Z]{2,}[a-z]/.test(value));
 
 /** Lower-case words and numbers that are joined, such as `default-token-x7k2p` or `kube-system/registry-key`. */
 const isResourceName = (value: string) =>
@@ -283,7 +291,7 @@ function isRandom(value: string): boolean {
   const joined = words.join('');
   return (
     /[A-Z]/.test(joined) &&
-    /[a-z]/.test(joined) &&
+    (/[a-z]/.test(joined) || joined.length >= 20) &&
     joined.length >= 10 &&
     changes(joined) >= 4 &&
     !/[a-z]{4}/.test(value)
@@ -316,4 +324,6 @@ const changes = (word: string) => word.match(/(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]/g)
 
 /** Symbols, digits and letters of both cases all over, as passwords that are generated have. */
 const isMixedThroughout = (value: string) =>
-  /[^\w\s.,:/-]/.test(value) && /\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value);
+  /[A-Z]/.test(value) &&
+  /[a-z]/.test(value) &&
+  ((/[^\w\s.,:/-]/.test(value) && /\d/.test(value)) || (/[~!#%^]/.test(value) && caseChanges(value) >= 2));

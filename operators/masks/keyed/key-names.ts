@@ -10,7 +10,7 @@ export interface FoundName {
 
 /** How words of a name are joined. */
 const JOINTS: Readonly<Record<string, string>> = { ' ': '[_. -]?', '-': '[_-]{0,2}' };
-const SEPARATORS = ['', '_', '-', '.', ' '];
+const SEPARATORS = ['', '_', '-', '.', ' ', '__'];
 /** So many letters of a word in front of a name make a literal rare enough. */
 const LETTERS_BEFORE = 4;
 
@@ -139,8 +139,8 @@ interface CompiledName {
 const compileName = (entry: KeyName): CompiledName => ({
   entry,
   after: entry.after && new WordsBefore(entry.after, ''),
-  onlyAfter: entry.only_after && new WordsBefore(entry.only_after, '[_. -]?'),
-  notAfter: entry.not_after && new WordsBefore(entry.not_after, '[_. -]?'),
+  onlyAfter: entry.only_after && new WordsBefore(entry.only_after, '(?:[_. -]|__)?'),
+  notAfter: entry.not_after && new WordsBefore(entry.not_after, '(?:[_. -]|__)?'),
 });
 
 function isNameAt(text: string, start: number, { entry, after, onlyAfter, notAfter }: CompiledName): boolean {
@@ -164,7 +164,8 @@ class WordsBefore {
   /** Whether one of them ends in front of a name. If the name starts as a word, the word in front of it does too. */
   endAt(text: string, start: number): boolean {
     if (matchEnd(this.#any, text, start) === -1) return false;
-    const end = SEPARATOR.test(text[start - 1] as string) ? start - 1 : start;
+    let end = start;
+    while (start - end < 2 && SEPARATOR.test(text[end - 1] as string)) end--;
     if (end === start && !isWordStart(text, start)) return true;
     const before = text.slice(Math.max(0, end - LONGEST_WORD), end).toLowerCase();
     return this.#words.some((word) => before.endsWith(word) && isWordStart(text, end - word.length));

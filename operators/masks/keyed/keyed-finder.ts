@@ -53,8 +53,11 @@ function fail({ notation }: Notation, field: string): never {
 /** Whether something is no secret, because of a guard. */
 export type IsGuarded = (value: string, text: string, start: number, key: FoundKey) => boolean;
 
-export function compileGuards({ guards, words }: Pick<Vocabulary, 'guards' | 'words'>): IsGuarded {
+export function compileGuards({ guards, names, words }: Vocabulary): IsGuarded {
   const ordinary = new Set(words.map((word) => word.toLowerCase()));
+  const labels = new Set(
+    names.filter(({ kind }) => kind === 'password').map(({ name }) => name.replace('-', '')),
+  );
   const compiled = guards.map(({ form = 'VALUE', value, kinds, notations }) => {
     const [, before = '', after = ''] = /^(.*)VALUE(.*)$/s.exec(form) ?? [];
     return {
@@ -67,6 +70,7 @@ export function compileGuards({ guards, words }: Pick<Vocabulary, 'guards' | 'wo
   });
   return (value, text, start, { kind, notation }) =>
     ordinary.has(value.toLowerCase()) ||
+    isLabel(value, labels) ||
     compiled.some(
       (guard) =>
         guard.kinds?.includes(kind) !== false &&
@@ -75,6 +79,12 @@ export function compileGuards({ guards, words }: Pick<Vocabulary, 'guards' | 'wo
         (guard.before === undefined || matchEnd(guard.before, text, start) !== -1) &&
         (guard.after === undefined || matchEnd(guard.after, text, start + value.length) !== -1),
     );
+}
+
+/** What a label or a prompt says: `Passwort`, `Forgot password?`, `Password: `. */
+function isLabel(value: string, names: ReadonlySet<string>): boolean {
+  const [text] = /^\p{L}+(?: \p{L}+){0,2}(?=[?:.!*]{0,3}\s?$)/u.exec(value.toLowerCase()) ?? [];
+  return text !== undefined && (names.has(text) || text.split(' ').some((word) => names.has(word)));
 }
 
 /** What is made of a rule for values after names. */

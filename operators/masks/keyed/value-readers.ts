@@ -16,7 +16,7 @@ const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3
 /** A word in front of a value in brackets, which hides nothing by itself, and what may stand around a value. */
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
 /** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
-const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\[^\s"'\\nrtu])+/y;
+const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
 /** A bracket, or a quote in front of a letter or digit, is a part of a value that goes on. */
 const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
 /**
@@ -25,6 +25,9 @@ const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
  */
 const BAR_OR_ANGLE =
   /(?:\|(?![\w.-]{1,14}[=:])(?=[A-Za-z]{1,14}[([{]?[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]{1,14}[A-Za-z])|[<>](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\s/>])(?=[^\s"'`,;&=:/\\0-9!#$%*+?@^~]{0,14}[0-9!#$%*+?@^~]|(?<=<[^\s<>=:]{1,14}>)[A-Za-z0-9])){1,2}/iy;
+/** An ampersand or angle within a value that nothing follows: no parameter, no tag. */
+const REST_OF_WORD =
+  /[&<](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|em|hr|pre|div|span|code|amp|lt|gt|quot|apos)\b)[^\s"'`,;&<>()[\]{}|\\=:]{2,}(?=\s|$)/iy;
 /** Behind a separator, the rest of a value rather than the next item: no name, with a letter and a digit or symbol. */
 const REST =
   /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z])[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;
@@ -42,8 +45,21 @@ export function endOfBare(text: string, start: number): number {
   }
   const rest = matchEnd(REST, text, end);
   if (rest !== -1) return Math.max(rest, matchEnd(REST, text, rest));
+  const word = matchEnd(REST_OF_WORD, text, end);
+  if (word !== -1) return word;
+  if (isClosing(text, start, end)) return end + 1;
   return withoutEndOfSentence(text, start, end);
 }
+
+/** Whether a bracket after a value closes one in it, and ends it. */
+function isClosing(text: string, start: number, end: number): boolean {
+  const opening = OPENING[text[end] ?? ''];
+  if (opening === undefined || !/[\s"'`,;&]|^$/.test(text[end + 1] ?? '')) return false;
+  const value = text.slice(start, end);
+  return value.split(opening).length > value.split(text[end] as string).length;
+}
+
+const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 
 /** A full stop or colon at the end is none of the value, and then neither is a bracket in front of it: `(passwd:x): no`. */
 function withoutEndOfSentence(text: string, start: number, end: number): number {
@@ -105,7 +121,11 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** A value in an encoded query or in encoded JSON. */
   percent: matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
-  words: matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,11}/y),
+  words: matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,23}/y),
+  /** Bytes as the registry of Windows has them. */
+  hex: matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
+  /** One word in what a language wraps around values. */
+  wrapped: matching(/[^\s"'`()[\]]{3,}/y),
   /** What stands between brackets, in one word. */
   bracketed: matching(/[^\s"'`(),;<>[\]{}|]{1,200}/y),
   /** One word between square brackets, and one between round ones. */
