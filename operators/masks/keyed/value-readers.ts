@@ -114,6 +114,13 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     const end = matchEnd(/[^\s"']+/y, text, start);
     return end === -1 ? [] : placesOf(literalAt(text, start, end));
   },
+  /** An argument of a command, as a shell reads it. */
+  shell: (text, start) => {
+    const from = matchEnd(OPENING_QUOTE, text, start);
+    if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
+    const end = matchEnd(/[^\s"'|;&\\<-](?:[^\s"'|;&\\]|\\(?![nrt"'\\]))*/y, text, start);
+    return end === -1 ? [] : placesOf(literalAt(text, start, end));
+  },
   /** The rest of a line, to a space. */
   line: matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */

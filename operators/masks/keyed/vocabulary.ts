@@ -18,6 +18,8 @@ export interface KeyName {
   readonly only_after?: readonly string[] | undefined;
   /** It is no name after these words: `token` after `page`. */
   readonly not_after?: readonly string[] | undefined;
+  /** Notations in which alone it is a name, as commands have them. */
+  readonly only?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;
 }
