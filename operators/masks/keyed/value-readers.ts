@@ -3,10 +3,10 @@
  */
 
 import type { Place } from '../mask-rule.ts';
-import { literalAt } from '../redact/literal.ts';
-import { itemsBelow, valuesBelow, valuesBeside } from '../redact/object-fields.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
+import { literalAt } from './literal.ts';
+import { itemsBelow, valuesBelow, valuesBeside } from './object-fields.ts';
 
 /** Reads the values that start at a place. None: nothing of the kind is there. */
 export type ReadValues = (text: string, start: number) => readonly Place[];

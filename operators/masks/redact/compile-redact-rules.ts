@@ -7,11 +7,11 @@ import type { Cost } from '../expression/cost.ts';
 import { boundedTest, type LinearEngine, lazily } from '../expression/linear-engine.ts';
 import { inQuotes } from '../json-lines.ts';
 import { compileKeyedRule } from '../keyed/keyed-finder.ts';
+import { literalAt } from '../keyed/literal.ts';
+import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from '../keyed/object-fields.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { MaskRule, Place } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
-import { literalAt } from './literal.ts';
-import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from './object-fields.ts';
 import { type AnyRule, type Confidence, isKeyed, type RedactRule, type RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */

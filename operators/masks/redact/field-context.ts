@@ -1,5 +1,5 @@
+import { canName, valueKeysOf } from '../keyed/object-fields.ts';
 import type { Field, Names } from '../mask-strings.ts';
-import { canName, valueKeysOf } from './object-fields.ts';
 import { Renderer } from './rendered-text.ts';
 
 /*
