@@ -72,6 +72,8 @@ const KeyedRuleSchema = z.strictObject({
   ...WHAT_A_RULE_SAYS,
   kinds: z.array(z.string()).min(1),
   notations: z.union([z.array(z.string()).min(1), z.literal('all')]),
+  /** Strings that are rarer than the names, of which a text must have one. */
+  keywords: z.array(z.string()).min(1).optional(),
 });
 
 const Words = z.array(z.string().min(1)).min(1);

@@ -29,10 +29,7 @@ const masked = (text: string) => redactor.maskText(text).replace(/<:[\w-]+:>/g, 
 /** Whether a key ends with a name, apart from suffixes. */
 function isKey(key: string, entries: readonly KeyName[]): boolean {
   const search = new KeyNames(entries, vocabulary);
-  for (let found = search.next(key, 0); found !== undefined; found = search.next(key, found.start + 1)) {
-    if (search.endsOf(key, found.end).includes(key.length)) return true;
-  }
-  return false;
+  return search.in(key).some((name) => search.endsOf(key, name).includes(key.length));
 }
 
 describe('names', () => {

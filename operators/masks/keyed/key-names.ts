@@ -6,6 +6,8 @@ export interface FoundName {
   /** Behind its last word, without suffixes. */
   readonly end: number;
   readonly entry: KeyName;
+  /** Worked out by {@link KeyNames.endsOf}. */
+  ends?: readonly number[];
 }
 
 /** How words of a name are joined. */
@@ -23,15 +25,18 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
  *
  * @example
  * const names = new KeyNames([{ name: 'api key', kind: 'token' }], vocabulary);
- * names.next('githubApiKey=x', 0); // { start: 6, end: 12, entry }
+ * names.in('githubApiKey=x'); // [{ start: 6, end: 12, entry }]
  */
 export class KeyNames {
   readonly #starts = new NameStarts();
   /** Sticky. */
   readonly #expression: RegExp;
   readonly #entries = new Map<string, CompiledName[]>();
+  /** Names come again and again in the same spelling. */
+  readonly #known = new Map<string, readonly CompiledName[]>();
   readonly #suffix: RegExp;
   readonly #marks: RegExp;
+  #last: { readonly text: string; readonly found: readonly FoundName[] } | undefined;
 
   constructor(names: readonly KeyName[], { suffixes, marks }: Pick<Vocabulary, 'suffixes' | 'marks'>) {
     const sources = new Map<string, string>();
@@ -50,23 +55,42 @@ export class KeyNames {
     this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
   }
 
-  /** The first name at or after a place. */
-  next(text: string, from: number): FoundName | undefined {
+  /** The names in a text, from the left to the right. Rules ask about the same text one after the other. */
+  in(text: string): readonly FoundName[] {
+    if (this.#last?.text === text) return this.#last.found;
+    const found: FoundName[] = [];
     const expression = this.#expression;
-    for (let at = this.#starts.next(text, from); at !== -1; at = this.#starts.next(text, at + 1)) {
+    for (let at = this.#starts.next(text, 0); at !== -1; at = this.#starts.next(text, at + 1)) {
       const end = matchEnd(expression, text, at);
       if (end === -1) continue;
-      const name = this.#entries.get(plain(text.slice(at, end)))?.find((one) => isNameAt(text, at, one));
-      if (name !== undefined) return { start: at, end, entry: name.entry };
+      for (const name of this.#entriesOf(text.slice(at, end))) {
+        if (isNameAt(text, at, name)) found.push({ start: at, end, entry: name.entry });
+      }
     }
-    return undefined;
+    this.#last = { text, found };
+    return found;
+  }
+
+  #entriesOf(written: string): readonly CompiledName[] {
+    let entries = this.#known.get(written);
+    if (entries === undefined) {
+      entries = this.#entries.get(plain(written)) ?? [];
+      if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+      this.#known.set(written, entries);
+    }
+    return entries;
   }
 
   /**
    * Where a key with a name may end, the furthest first: words such as `old`, numbers, and brackets may follow the name. They
    * may also belong to what comes after the key, as in `--password admin`.
    */
-  endsOf(text: string, end: number): readonly number[] {
+  endsOf(text: string, name: FoundName): readonly number[] {
+    name.ends ??= this.#endsAfter(text, name.end);
+    return name.ends;
+  }
+
+  #endsAfter(text: string, end: number): readonly number[] {
     const ends = [end];
     const plural = text[end] === 's' || text[end] === 'S' ? end + 1 : end;
     if (plural > end) ends.push(plural);
@@ -81,10 +105,11 @@ export class KeyNames {
       const marks = matchEnd(this.#marks, text, before);
       if (marks !== -1) ends.push(marks);
     }
-    return ends.sort((a, b) => b - a);
+    return ends.length === 1 ? ends : ends.sort((a, b) => b - a);
   }
 }
 
+const MOST_KNOWN = 1000;
 /** With so many slots, few texts that start no name have that of one. */
 const BITS = 15;
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
@@ -193,17 +218,20 @@ export function literalsOf(names: readonly KeyName[]): string[] {
 }
 
 function literalsOfName({ name, only_after }: KeyName): readonly string[] {
-  const words = name.toLowerCase().split(/[ -]/);
-  const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
+  const lower = name.toLowerCase();
+  const words = lower.split(' ');
   if (only_after !== undefined && words.length === 1) {
-    return only_after.flatMap((word) =>
-      SEPARATORS.map((separator) => word.slice(-LETTERS_BEFORE) + separator + name),
-    );
+    return only_after.flatMap((word) => joined(word, lower));
   }
-  if (longest.length > 3 || words.length === 1) return [longest];
-  const [first = '', ...others] = words;
-  return others.reduce<string[]>(
-    (starts, word) => starts.flatMap((start) => SEPARATORS.map((separator) => start + separator + word)),
-    [first],
-  );
+  if (words.length === 1) {
+    const parts = lower.split('-');
+    return [parts.reduce((a, b) => (b.length > a.length ? b : a))];
+  }
+  // Two words together are rarer than each.
+  const pairs = words.slice(1).map((word, i) => [words[i] as string, word] as const);
+  const [first, second] = pairs.reduce((a, b) => (b.join('').length > a.join('').length ? b : a));
+  return joined(first, second);
 }
+
+const joined = (first: string, second: string): string[] =>
+  SEPARATORS.map((separator) => first.slice(-LETTERS_BEFORE) + separator + second);

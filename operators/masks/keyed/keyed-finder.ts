@@ -1,4 +1,5 @@
 import { CHECKS } from '../checks/index.ts';
+import { lazily } from '../expression/linear-engine.ts';
 import type { Finder, FoundKey, Place } from '../search/finder.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, VALUE_READERS } from './value-readers.ts';
@@ -94,29 +95,40 @@ export interface CompiledKeyedRule {
   readonly isGuarded: IsGuarded;
 }
 
-/** Vocabularies are data that does not change, and the rules of a pack share one. */
-const compiledGuards = new WeakMap<Vocabulary, IsGuarded>();
+/** What the rules of a vocabulary share. */
+interface CompiledVocabulary {
+  readonly names: () => KeyNames;
+  readonly isGuarded: IsGuarded;
+}
 
-export function compileKeyedRule({ vocabulary, kinds, notations }: KeyedRule): CompiledKeyedRule {
-  const names = vocabulary.names.filter(({ kind }) => kinds.includes(kind));
-  let isGuarded = compiledGuards.get(vocabulary);
-  if (isGuarded === undefined) {
-    isGuarded = compileGuards(vocabulary);
-    compiledGuards.set(vocabulary, isGuarded);
+/** Vocabularies are data that does not change. */
+const compiledVocabularies = new WeakMap<Vocabulary, CompiledVocabulary>();
+
+function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
+  let compiled = compiledVocabularies.get(vocabulary);
+  if (compiled === undefined) {
+    compiled = {
+      names: lazily(() => new KeyNames(vocabulary.names, vocabulary)),
+      isGuarded: (...value) => guards()(...value),
+    };
+    const guards = lazily(() => compileGuards(vocabulary));
+    compiledVocabularies.set(vocabulary, compiled);
   }
-  let search: { readonly names: KeyNames; readonly notations: NotationsByStart } | undefined;
+  return compiled;
+}
+
+export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: KeyedRule): CompiledKeyedRule {
+  const { names, isGuarded } = compileVocabulary(vocabulary);
+  const compiled = lazily(
+    () =>
+      new NotationsByStart(
+        vocabulary.notations.filter(({ notation }) => notations.includes(notation)).map(compileNotation),
+      ),
+  );
   return {
-    keywords: literalsOf(names),
+    keywords: keywords ?? literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind))),
     isGuarded,
-    finder: () => {
-      search ??= {
-        names: new KeyNames(names, vocabulary),
-        notations: new NotationsByStart(
-          vocabulary.notations.filter(({ notation }) => notations.includes(notation)).map(compileNotation),
-        ),
-      };
-      return new KeyedFinder(search.names, search.notations, vocabulary.kinds);
-    },
+    finder: () => new KeyedFinder(names(), new Set(kinds), compiled(), vocabulary.kinds),
   };
 }
 
@@ -124,25 +136,36 @@ export function compileKeyedRule({ vocabulary, kinds, notations }: KeyedRule): C
 export class KeyedFinder implements Finder {
   end = 0;
   readonly #names: KeyNames;
+  readonly #kinds: ReadonlySet<string>;
   readonly #notations: NotationsByStart;
   readonly #checks: Vocabulary['kinds'];
-  #places: Place[] = [];
+  #places: readonly Place[] = [];
+  #index = 0;
 
-  constructor(names: KeyNames, notations: NotationsByStart, checks: Vocabulary['kinds']) {
+  constructor(
+    names: KeyNames,
+    kinds: ReadonlySet<string>,
+    notations: NotationsByStart,
+    checks: Vocabulary['kinds'],
+  ) {
     this.#names = names;
+    this.#kinds = kinds;
     this.#notations = notations;
     this.#checks = checks;
   }
 
   next(text: string, from: number): number {
-    for (let found = this.#names.next(text, from); found !== undefined; ) {
+    const names = this.#names.in(text);
+    // A search goes on where it was, unless it starts again.
+    if (from === 0) this.#index = 0;
+    for (; this.#index < names.length; this.#index++) {
+      const found = names[this.#index] as FoundName;
+      if (found.start < from || !this.#kinds.has(found.entry.kind)) continue;
       const places = this.#placesAfter(text, found);
-      if (places.length > 0) {
-        this.#places = places;
-        this.end = found.end;
-        return found.start;
-      }
-      found = this.#names.next(text, found.end);
+      if (places.length === 0) continue;
+      this.#places = places;
+      this.end = found.end;
+      return found.start;
     }
     return -1;
   }
@@ -152,17 +175,18 @@ export class KeyedFinder implements Finder {
   }
 
   /** The values that stand after a name in one of the notations. A key ends where the notation goes on. */
-  #placesAfter(text: string, { start, end: nameEnd, entry }: FoundName): Place[] {
+  #placesAfter(text: string, name: FoundName): readonly Place[] {
+    const { start, entry } = name;
     const places: Place[] = [];
-    const read = new Set<CompiledNotation>();
-    for (const end of this.#names.endsOf(text, nameEnd)) {
+    const read: CompiledNotation[] = [];
+    for (const end of this.#names.endsOf(text, name)) {
       for (const compiled of this.#notations.at(text, end)) {
         const from = matchEnd(compiled.between, text, end);
-        if (from === -1 || read.has(compiled) || !canBeWritten(entry, compiled)) continue;
+        if (from === -1 || read.includes(compiled) || !canBeWritten(entry, compiled)) continue;
         if (compiled.before !== undefined && matchEnd(compiled.before, text, start) === -1) continue;
         const found = this.#valuesAt(text, from, entry, compiled);
         if (found.length === 0) continue;
-        read.add(compiled);
+        read.push(compiled);
         places.push(...found);
       }
     }

@@ -72,6 +72,8 @@ export interface KeyedRule {
   readonly vocabulary: Vocabulary;
   readonly kinds: readonly string[];
   readonly notations: readonly string[];
+  /** Strings of which a text must have one, in addition to a name. */
+  readonly keywords?: readonly string[] | undefined;
   /** Default: high. */
   readonly confidence?: 'high' | 'medium' | 'low' | undefined;
 }
