@@ -21,11 +21,11 @@ const plain = (text: string) => text.toLowerCase().replace(/[_. -]/g, '');
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
- * Finds the names of some kinds in texts.
+ * Finds names in texts.
  *
  * @example
- * const names = new KeyNames([{ name: 'api key', kind: 'token' }], vocabulary);
- * names.in('githubApiKey=x'); // [{ start: 6, end: 12, entry }]
+ * const apiKey = { name: 'api key', kind: 'token' };
+ * new KeyNames([apiKey], { suffixes: ['old'], marks: '(?!)' }).in('githubApiKey=x'); // [{ start: 6, end: 12, entry: apiKey }]
  */
 export class KeyNames {
   readonly #starts = new NameStarts();
