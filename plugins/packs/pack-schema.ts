@@ -84,6 +84,7 @@ const CommandsSchema = z.array(
   z.strictObject({
     command: z.string().min(2),
     form: z.string().regex(/VALUE/, 'a form with VALUE'),
+    guard: z.string().optional(),
     example: Example,
     miss: Example,
   }),
@@ -122,6 +123,7 @@ function ofCommands(commands: z.output<typeof CommandsSchema>) {
       form: `NAME(?:\\.exe)?${expressionOf(written.form)}`,
       ends: 'shell',
       kinds: ['command'],
+      ...(written.guard !== undefined && { guard: written.guard }),
       example: written.example,
       miss: written.miss,
     })),

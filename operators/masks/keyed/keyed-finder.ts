@@ -119,11 +119,10 @@ function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
 
 export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: KeyedRule): CompiledKeyedRule {
   const { names, isGuarded } = compileVocabulary(vocabulary);
+  const isUsed = ({ notation, kinds: written = kinds }: Notation) =>
+    notations.includes(notation) && written.some((kind) => kinds.includes(kind));
   const compiled = lazily(
-    () =>
-      new NotationsByStart(
-        vocabulary.notations.filter(({ notation }) => notations.includes(notation)).map(compileNotation),
-      ),
+    () => new NotationsByStart(vocabulary.notations.filter(isUsed).map(compileNotation)),
   );
   return {
     keywords: keywords ?? literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind))),
@@ -181,8 +180,9 @@ export class KeyedFinder implements Finder {
     const read: CompiledNotation[] = [];
     for (const end of this.#names.endsOf(text, name)) {
       for (const compiled of this.#notations.at(text, end)) {
+        if (!canBeWritten(entry, compiled) || read.includes(compiled)) continue;
         const from = matchEnd(compiled.between, text, end);
-        if (from === -1 || read.includes(compiled) || !canBeWritten(entry, compiled)) continue;
+        if (from === -1) continue;
         if (compiled.before !== undefined && matchEnd(compiled.before, text, start) === -1) continue;
         const found = this.#valuesAt(text, from, entry, compiled);
         if (found.length === 0) continue;
