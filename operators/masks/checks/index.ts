@@ -20,6 +20,7 @@ import {
   hasRandomCookie,
   hasToken,
   isBasicCredentials,
+  isCommandArgument,
   isCredentials,
   isFlagValue,
   isInnerPassword,
@@ -43,6 +44,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   br_cnpj: isBrazilianCnpj,
   br_cpf: isBrazilianCpf,
   card: isCardNumber,
+  command_argument: isCommandArgument,
   cookies: hasRandomCookie,
   crc32: hasCrc32Suffix,
   credentials: isCredentials,
@@ -79,6 +81,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 /** Checks that judge a value which a key before it makes a secret: no part of the value has such a key. */
 export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'basic_credentials',
+  'command_argument',
   'cookies',
   'credentials',
   'flag_value',

@@ -230,7 +230,7 @@ const ABOUT_FLAG =
 
 /** Words of sentences that commands rarely have. */
 const SENTENCE_WORD =
-  /(?:^|\s)(?:the|a|an|is|are|was|were|be|to|of|on|for|with|and|or|if|when|you|it|this|that|not|can|must|should|will|use|using|via|by|as|from)(?=[\s,.]|$)/i;
+  /(?:^|\s)(?:the|a|an|is|are|was|were|be|to|of|on|for|with|and|or|if|when|you|it|this|that|not|can|must|should|will|use|using|via|by|as|from)(?=\s|[,.](?:\s|$)|$)/i;
 const isInSentence = (value: string, text: string, start: number) =>
   SENTENCE_WORD.test(text.slice(Math.max(0, start - 80), start)) ||
   SENTENCE_WORD.test(text.slice(start + value.length, start + value.length + 80));
@@ -247,6 +247,12 @@ export function isFlagValue(value: string, text: string, start: number): boolean
     /^(?:\s*$|["'`\\]|\s+-)/.test(text.slice(start + value.length))
   );
 }
+
+/** An argument of a command that is a password, wherever it stands: also a word, unless it is in a sentence about the command. */
+export const isCommandArgument = (value: string, text: string, start: number): boolean =>
+  !value.startsWith('-') &&
+  canBePassword(value, text, start) &&
+  (hasMixture(value) || isQuote(text[start - 1]) || !(ABOUT_FLAG.test(value) || isInSentence(value, text, start)));
 
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>
