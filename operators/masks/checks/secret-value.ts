@@ -252,7 +252,9 @@ export function isFlagValue(value: string, text: string, start: number): boolean
 export const isCommandArgument = (value: string, text: string, start: number): boolean =>
   !value.startsWith('-') &&
   canBePassword(value, text, start) &&
-  (hasMixture(value) || isQuote(text[start - 1]) || !(ABOUT_FLAG.test(value) || isInSentence(value, text, start)));
+  (hasMixture(value) ||
+    isQuote(text[start - 1]) ||
+    !(ABOUT_FLAG.test(value) || isInSentence(value, text, start)));
 
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>
