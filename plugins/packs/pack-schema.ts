@@ -72,6 +72,8 @@ const KeyedRuleSchema = z.strictObject({
   ...WHAT_A_RULE_SAYS,
   kinds: z.array(z.string()).min(1),
   notations: z.union([z.array(z.string()).min(1), z.literal('all')]),
+  /** What stands in every text with one of the notations. */
+  needs: Expression.optional(),
   /** Strings that are rarer than the names, of which a text must have one. */
   keywords: z.array(z.string()).min(1).optional(),
 });

@@ -72,6 +72,8 @@ export interface KeyedRule {
   readonly vocabulary: Vocabulary;
   readonly kinds: readonly string[];
   readonly notations: readonly string[];
+  /** An expression for what stands in every text with such a notation: others are not searched. */
+  readonly needs?: string | undefined;
   /** Strings of which a text must have one, in addition to a name. */
   readonly keywords?: readonly string[] | undefined;
   /** Default: high. */

@@ -243,6 +243,7 @@ function keyedRule(
     expression: NEVER,
     finder,
     cost: COST_OF_NAMES,
+    part: rule.needs === undefined ? undefined : new RegExp(rule.needs),
     groups: [],
     keywords,
     // What is joined to a value is masked with it, and can make a secret of it.
