@@ -13,10 +13,10 @@ export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
 
 // Rules.
 
-export { betweenOf } from './masks/keyed/keyed-finder.ts';
 export { CHECKS } from './masks/checks/index.ts';
 export { compileMaskRules } from './masks/compile-mask-rules.ts';
 export { entropyMasks } from './masks/entropy-mask.ts';
+export { betweenOf } from './masks/keyed/keyed-finder.ts';
 export {
   compileRedactRules,
   ENTROPY_RULE,
