@@ -1,3 +1,5 @@
+import type { Finder, Place } from '../search/finder.ts';
+
 /** How many layers of an encoding are taken off before the rules search again. 0: none. */
 export interface DecodeLayers {
   /** JSON strings with escapes in them. */
@@ -11,44 +13,25 @@ type ReplaceToken = (token: string, decoded: string, left: DecodeLayers) => stri
 
 interface Decoder {
   readonly layer: keyof DecodeLayers;
-  /** What every string with an encoded token contains. */
-  readonly hint: string;
-  /** Characters of the shortest token. */
-  readonly shortest: number;
-  /** Global. Its matches contain no LF, so that a string can be many lines. */
-  readonly expression: RegExp;
-  /** The group that is the token. */
-  readonly group: 0 | 1;
+  readonly tokens: () => Finder;
   readonly decode: (token: string) => string | undefined;
 }
 
 /** Characters of a token: longer ones are files rather than secrets. */
 const LONGEST = 1 << 20;
+const SHORTEST_PERCENT = 8;
 const SHORTEST_BASE64 = 20;
 
 export const DECODERS: readonly Decoder[] = [
   {
     layer: 'json',
-    hint: '\\',
-    shortest: 4,
-    expression: /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/g,
-    group: 1,
+    tokens: () => new JsonTokens(),
     decode: (token) => (token.includes('\\') ? parseJsonString(token) : undefined),
   },
-  {
-    layer: 'percent',
-    hint: '%',
-    shortest: 8,
-    expression: /(?<![\w.~%+*!()/:@-])(?=[\w.~+*!()/:@-]*%[0-9A-Fa-f]{2})[\w.~%+*!()/:@-]{8,}/g,
-    group: 0,
-    decode: decodePercent,
-  },
+  { layer: 'percent', tokens: () => new PercentTokens(), decode: decodePercent },
   {
     layer: 'base64',
-    hint: '',
-    shortest: SHORTEST_BASE64,
-    expression: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])/g,
-    group: 0,
+    tokens: () => new Base64Tokens(),
     decode: (token) => (startsAsText((index) => token.charCodeAt(index)) ? decodeBase64(token) : undefined),
   },
 ];
@@ -60,18 +43,134 @@ export const withoutLayer = (layers: DecodeLayers, layer: keyof DecodeLayers): D
 
 /** Replaces encoded tokens by what `replace` returns for what they decode to. */
 export function replaceEncoded(text: string, layers: DecodeLayers, replace: ReplaceToken): string {
-  return DECODERS.reduce((masked, { layer, hint, shortest, expression, group, decode }) => {
-    if (layers[layer] <= 0 || masked.length < shortest || !masked.includes(hint)) return masked;
-    const left = withoutLayer(layers, layer);
-    return masked.replace(expression, (match: string, inside: string) => {
-      const token = group === 0 ? match : inside;
-      const decoded = token.length > LONGEST ? undefined : decode(token);
-      const replaced = decoded === undefined ? undefined : replace(token, decoded, left);
-      if (replaced === undefined) return match;
-      return group === 0 ? replaced : `"${replaced}"`;
-    });
-  }, text);
+  let masked = text;
+  for (const decoder of DECODERS)
+    if (layers[decoder.layer] > 0) masked = replaceTokens(masked, layers, decoder, replace);
+  return masked;
 }
+
+function replaceTokens(
+  text: string,
+  layers: DecodeLayers,
+  { layer, tokens, decode }: Decoder,
+  replace: ReplaceToken,
+): string {
+  const finder = tokens();
+  let masked = '';
+  let copied = 0;
+  for (let at = finder.next(text, 0); at !== -1; at = finder.next(text, finder.end)) {
+    const [{ start, end } = { start: at, end: finder.end }] = finder.values?.(text) ?? [];
+    if (end - start > LONGEST) continue;
+    const token = text.slice(start, end);
+    const decoded = decode(token);
+    const replaced = decoded === undefined ? undefined : replace(token, decoded, withoutLayer(layers, layer));
+    if (replaced === undefined) continue;
+    masked += text.slice(copied, start) + replaced;
+    copied = end;
+  }
+  return copied === 0 ? text : masked + text.slice(copied);
+}
+
+/** Strings of JSON with a backslash, or with one in their line. No string goes over the end of a line. */
+class JsonTokens implements Finder {
+  end = 0;
+  #start = 0;
+  /** The next backslash, and the end of its line. */
+  #backslash = -1;
+  #lineEnd = -1;
+
+  next(text: string, from: number): number {
+    if (from === 0) this.#lineEnd = -1;
+    for (let at = from; ; at = this.#lineEnd) {
+      if (at >= this.#lineEnd || this.#backslash < at) {
+        const isInLine = at < this.#lineEnd;
+        this.#backslash = text.indexOf('\\', at);
+        if (this.#backslash === -1) return -1;
+        if (!isInLine || this.#backslash >= this.#lineEnd) {
+          at = Math.max(at, text.lastIndexOf('\n', this.#backslash) + 1);
+          const end = text.indexOf('\n', this.#backslash);
+          this.#lineEnd = end === -1 ? text.length : end;
+        }
+      }
+      const opening = text.indexOf('"', at);
+      if (opening === -1) return -1;
+      // All quotes that follow in this line are escaped ones.
+      if (opening >= this.#lineEnd || !this.#closes(text, opening)) continue;
+      return opening;
+    }
+  }
+
+  #closes(text: string, opening: number): boolean {
+    STRING_END.lastIndex = opening + 1;
+    if (!STRING_END.test(text)) return false;
+    this.#start = opening + 1;
+    this.end = STRING_END.lastIndex;
+    return true;
+  }
+
+  values(): readonly Place[] {
+    return [{ start: this.#start, end: this.end - 1 }];
+  }
+}
+
+const STRING_END = /[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"/y;
+
+/** Characters of URLs, forms and file names. */
+const isOfUrl = flagsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~%+*!()/:@-');
+const isHex = flagsOf('0123456789ABCDEFabcdef');
+
+function flagsOf(characters: string): Uint8Array {
+  const flags = new Uint8Array(128);
+  for (let i = 0; i < characters.length; i++) flags[characters.charCodeAt(i)] = 1;
+  return flags;
+}
+
+/** Words with characters in percent encoding. */
+class PercentTokens implements Finder {
+  end = 0;
+
+  next(text: string, from: number): number {
+    const is = (flags: Uint8Array, at: number) => flags[text.charCodeAt(at)] === 1;
+    for (let at = text.indexOf('%', from); at !== -1; at = text.indexOf('%', this.end)) {
+      let start = at;
+      while (start > from && is(isOfUrl, start - 1)) start--;
+      this.end = at + 1;
+      while (is(isOfUrl, this.end)) this.end++;
+      if (this.end - start >= SHORTEST_PERCENT && is(isHex, at + 1) && is(isHex, at + 2)) return start;
+    }
+    return -1;
+  }
+}
+
+/** Words of the characters of base64. */
+class Base64Tokens implements Finder {
+  end = 0;
+
+  next(text: string, from: number): number {
+    const isOfToken = (at: number) => sextetAt(text, at) !== NO_SEXTET;
+    // A word that is long enough has one of every twenty characters, so the others need no look.
+    for (let at = from + SHORTEST_BASE64 - 1; at < text.length; at += SHORTEST_BASE64) {
+      if (!isOfToken(at)) continue;
+      let start = at;
+      while (start > from && isOfToken(start - 1)) start--;
+      while (isOfToken(at)) at++;
+      if (at - start < SHORTEST_BASE64) continue;
+      this.end = at + paddingAt(text, at);
+      return start;
+    }
+    return -1;
+  }
+}
+
+/** How many equals signs belong to a token: up to two, unless another word follows them. */
+function paddingAt(text: string, at: number): number {
+  let count = 0;
+  while (count < 2 && text[at + count] === '=') count++;
+  return count > 0 && sextetAt(text, at + count) !== NO_SEXTET ? count - 1 : count;
+}
+
+/** {@link NO_SEXTET} for other characters, and beyond the end. */
+const sextetAt = (text: string, at: number): number => SEXTETS[text.charCodeAt(at)] ?? NO_SEXTET;
 
 const NO_SEXTET = 0xff;
 /** The value of each byte in base64, in both alphabets. */

@@ -222,10 +222,11 @@ export class TextMasker {
     const { decode: layers, replace } = this.#options;
     let found = '';
     const decoding = DECODERS.filter(({ layer }) => layers[layer] > 0).map(
-      ({ layer, expression, group, decode }): MaskRule => ({
+      ({ layer, tokens, decode }): MaskRule => ({
         name: '',
-        expression: new RegExp(expression.source),
-        groups: [group],
+        expression: /(?!)/,
+        groups: [0],
+        finder: tokens,
         accepts: (token) => {
           const decoded = decode(token);
           const rule =

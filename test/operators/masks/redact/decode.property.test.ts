@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mayHaveEncoded, replaceEncoded } from '../../../../operators/masks/redact/decode.ts';
+import { DECODERS, mayHaveEncoded, replaceEncoded } from '../../../../operators/masks/redact/decode.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const LAYERS = { json: 1, percent: 1, base64: 1 };
@@ -18,6 +18,47 @@ const strings = fc
     { maxLength: 8 },
   )
   .map((parts) => parts.join(''));
+
+/** What tokens are. The search for them jumps to where one can be. */
+const EXPRESSIONS = {
+  json: /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/g,
+  percent: /((?<![\w.~%+*!()/:@-])(?=[\w.~+*!()/:@-]*%[0-9A-Fa-f]{2})[\w.~%+*!()/:@-]{8,})/g,
+  base64: /((?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-]))/g,
+};
+
+const confusing = fc
+  .array(
+    fc.constantFrom('"', '\\', '\\"', '%', '%41', '%4', '=', 'a', 'bc', '\n', '.', 'YWJjZGVmZ2hpamtsbW5vcA'),
+    { maxLength: 14 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('tokens', () => {
+  it.each(DECODERS)('of $layer are those that an expression finds', ({ layer, tokens }) => {
+    let found = 0;
+    const isEncoded = (token: string) => layer !== 'json' || token.includes('\\');
+    fc.assert(
+      fc.property(fc.oneof(strings, confusing), (text) => {
+        const finder = tokens();
+        const shown: string[] = [];
+        for (let at = finder.next(text, 0); at !== -1; at = finder.next(text, finder.end)) {
+          const [place = { start: at, end: finder.end }] = finder.values?.(text) ?? [];
+          shown.push(text.slice(place.start, place.end));
+        }
+        const expected = [...text.matchAll(EXPRESSIONS[layer])].map((match) => match[1] ?? '');
+        expect(shown.filter(isEncoded)).toEqual(expected.filter(isEncoded));
+        found += shown.length;
+      }),
+      { numRuns: propertyRuns(1000) },
+    );
+    expect(found).toBeGreaterThan(propertyRuns(30));
+  });
+
+  it('take no longer for a string that is not closed', () => {
+    const text = `"${'\\"'.repeat(200_000)}`;
+    expect(replaceEncoded(text, LAYERS, () => '<>')).toBe(text);
+  });
+});
 
 describe('mayHaveEncoded', () => {
   it('lets no string pass in which replaceEncoded finds something', () => {
