@@ -7,7 +7,7 @@ export { ambiguityOf, costOf } from './masks/expression/cost.ts';
 export { shareOfText } from './masks/expression/frequency.ts';
 export { type LinearEngine, lazily, mayBeSlow } from './masks/expression/linear-engine.ts';
 export { firstUnits, lengthOf } from './masks/expression/measure.ts';
-export { neededPart } from './masks/expression/needed-part.ts';
+export { neededCharacter, neededPart } from './masks/expression/needed-part.ts';
 export { type Pattern, parseExpression } from './masks/expression/pattern.ts';
 export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
 

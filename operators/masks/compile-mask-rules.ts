@@ -16,8 +16,11 @@ export interface MaskRulesOptions {
    * time. It may run it several times. `rule` returns the name of the rule that runs, or an empty string.
    */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
-  /** Whether `boundTime` has to run all strings, because those before them have taken long. Default: no. */
-  readonly isLate?: (() => boolean) | undefined;
+  /**
+   * Whether `boundTime` has to run all strings, because those before them have taken long. Undefined if that is not known, as
+   * by default: then it runs all on which the rules could take long together.
+   */
+  readonly isLate?: (() => boolean | undefined) | undefined;
   /** Runs expressions on strings on which backtracking could take long, as far as they are short enough for it. */
   readonly linearEngine?: LinearEngine | undefined;
 }
@@ -68,13 +71,13 @@ class MaskEngine {
   readonly #rules: readonly CompiledRule[];
   readonly #onMask: MaskRulesOptions['onMask'];
   readonly #boundTime: MaskRulesOptions['boundTime'];
-  readonly #isLate: () => boolean;
+  readonly #isLate: () => boolean | undefined;
   readonly #first: RulePlan;
   #best: RulePlan | undefined;
   #few = FEW_TEXTS;
 
   constructor(rules: readonly MaskRule[], options: MaskRulesOptions) {
-    const { onMask, boundTime, isLate = () => false, linearEngine } = options;
+    const { onMask, boundTime, isLate = () => undefined, linearEngine } = options;
     this.#rules = rules.map((rule, number) => new CompiledRule(rule, number, linearEngine));
     this.#onMask = onMask;
     this.#boundTime = boundTime;

@@ -87,6 +87,8 @@ export class CompiledRule {
 
   /** Whether a string has the part of the expression that is needed, if one is known. */
   hasNeededPart(text: string): boolean {
+    const { character } = this.rule;
+    if (character !== undefined && !text.includes(character)) return false;
     this.#part ??= this.rule.part ?? 'none';
     return this.#part === 'none' || this.#part.test(text);
   }

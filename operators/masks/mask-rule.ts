@@ -8,6 +8,8 @@ export interface MaskRule extends ValuesOfMatch {
   readonly name: string;
   /** What the expression costs, where that is known. To work it out takes some milliseconds. */
   readonly cost?: Cost | undefined;
+  /** A character of ASCII that every string has in which the expression matches, where one is known. */
+  readonly character?: string | undefined;
   /**
    * A part of the expression that is quick to search for: in a string without it, the expression matches nothing and is
    * not even compiled. Undefined where no such part is known.

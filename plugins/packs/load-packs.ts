@@ -52,9 +52,9 @@ export function loadPack(name: string): Pack {
       );
     }
     const { expressions = {}, ...written } = JSON.parse(json) as BuiltPack;
-    for (const [rule, { degree, factor, part }] of Object.entries(expressions)) {
+    for (const [rule, { degree, factor, character, part }] of Object.entries(expressions)) {
       const cost = { degree, factor, ambiguity: undefined };
-      knownExpressions.set((written.rules[rule] as ExpressionRule).match, { cost, part });
+      knownExpressions.set((written.rules[rule] as ExpressionRule).match, { cost, character, part });
     }
     pack = { ...written, rules: rulesOfPack(written) };
     loaded.set(name, pack);

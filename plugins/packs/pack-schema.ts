@@ -287,8 +287,9 @@ export function rulesOfPack({ rules, vocabulary }: WrittenPack): Record<string, 
   );
 }
 
-interface BuiltExpression {
+export interface BuiltExpression {
   readonly degree: number;
   readonly factor: number;
+  readonly character?: string | undefined;
   readonly part?: { readonly source: string; readonly flags: string } | undefined;
 }

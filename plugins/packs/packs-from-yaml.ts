@@ -7,10 +7,11 @@ import {
   costOf,
   firstUnits,
   lengthOf,
+  neededCharacter,
   neededPart,
   parseExpression,
 } from '../../operators/internal-masks.ts';
-import { type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
+import { type BuiltExpression, type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 
@@ -72,9 +73,13 @@ export function withExpressions(files: Readonly<Record<string, string>>): Record
           const { ambiguity, degree, factor } = costOf(expression);
           if (ambiguity !== undefined || !Number.isFinite(degree)) return [];
           const part = neededPart(expression, keywords);
-          return [
-            [rule, { degree, factor, ...(part && { part: { source: part.source, flags: part.flags } }) }],
-          ];
+          const built: BuiltExpression = {
+            degree,
+            factor,
+            character: neededCharacter(expression, keywords),
+            part: part && { source: part.source, flags: part.flags },
+          };
+          return [[rule, built]];
         }),
       );
       const vocabulary = pack.vocabulary && {

@@ -147,10 +147,13 @@ export class TimeLimit {
     }
   };
 
-  /** Whether what shares a limit has taken so long that all that is still to be done of it has to be watched. */
-  readonly isLate = (): boolean => {
+  /**
+   * Whether what shares a limit has taken so long that all that is still to be done of it has to be watched. Undefined while
+   * nothing shares one.
+   */
+  readonly isLate = (): boolean | undefined => {
     const shared = this.#shared;
-    if (shared === undefined) return false;
+    if (shared === undefined) return undefined;
     shared.since ??= performance.now();
     return isLong(shared);
   };

@@ -14,6 +14,14 @@ const CHANGE_KEY = /^(?:old|new|before|after|previous|current)$/i;
 /** What a text has in which there is such a field. */
 export const VALUE_KEY_IN_TEXT =
   /["'\\](?<=(?:v|vals?|values?|string|text|plain|old|new|before|after|previous|current|to).)["'\\]{0,15}\s{0,5}(?::|=>)/i;
+let lastLooked: { readonly text: string; readonly hasKey: boolean } | undefined;
+
+/** Whether a text may have a field of {@link valueKeysOf}. Rules ask about the same text for each of its names. */
+function hasValueKey(text: string): boolean {
+  if (lastLooked?.text !== text) lastLooked = { text, hasKey: VALUE_KEY_IN_TEXT.test(text) };
+  return lastLooked.hasKey;
+}
+
 /** A change from one value to another, if both are there. */
 const FROM_OR_TO = /^(?:from|to)$/;
 
@@ -91,7 +99,7 @@ export const canName = (name: string, key: string): boolean =>
  */
 export function valuesBeside(text: string, start: number, end: number): readonly Place[] {
   const quote = quoteBefore(text, end);
-  if (quote === undefined) return [];
+  if (quote === undefined || !hasValueKey(text)) return [];
   const opening = openingBraceBefore(text, end, quote);
   if (opening === undefined) return [];
   const { fields } = objectAt(text, opening, quote);

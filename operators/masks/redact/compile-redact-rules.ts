@@ -17,6 +17,7 @@ import { type AnyRule, type Confidence, isKeyed, type RedactRule, type RuleCheck
 /** What is known of an expression before it is compiled. */
 interface KnownExpression {
   readonly cost: Cost;
+  readonly character?: string | undefined;
   /** What `part` of {@link MaskRule} is made of. */
   readonly part?: { readonly source: string; readonly flags: string } | undefined;
 }
@@ -205,6 +206,7 @@ function compileRule(
       return expressions().match;
     },
     cost: known?.cost,
+    character: known?.character,
     get part() {
       return part();
     },

@@ -22,6 +22,11 @@ interface Entry {
   readonly rules: readonly number[];
 }
 
+interface ListedEntries {
+  readonly lists: readonly (readonly Entry[])[];
+  readonly bySlot: Uint16Array;
+}
+
 /**
  * Finds the literals of many rules in one pass over a string. It looks at each position whether the three characters
  * there, in lower case, are in a table: those of a literal that are rarest in logs. Only where the table says so, the
@@ -31,6 +36,8 @@ export class LiteralIndex {
   /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
   readonly table = new Uint8Array(SLOTS >> 3);
   readonly #entries = new Map<number, Entry[]>();
+  /** {@link #entries} as a list, and for each slot where in the list its own are. For bytes, where hits are many. */
+  #listed: ListedEntries | undefined;
   /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
   readonly #isBefore = new Uint8Array(128);
@@ -112,16 +119,25 @@ export class LiteralIndex {
    */
   linesInBytes(bytes: Uint8Array, hits: Int32Array): readonly CandidateLine[] {
     const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
-    const at = (index: number) => bytes[index] as number;
+    this.#listed ??= this.#list();
+    const { lists, bySlot } = this.#listed;
     for (let i = 0; i < hits.length; i++) {
       const hit = hits[i] as number;
-      const slot = slotOf(threeOf(at(hit), at(hit + 1), at(hit + 2)));
-      for (const entry of this.#entries.get(slot) ?? []) {
-        const start = hit - entry.offset;
-        if (start >= 0 && isAt(entry.literal, start, at)) lines.add(entry.rules, start);
+      const three = threeOf(bytes[hit] as number, bytes[hit + 1] as number, bytes[hit + 2] as number);
+      const entries = lists[bySlot[slotOf(three)] as number] as readonly Entry[];
+      for (let j = 0; j < entries.length; j++) {
+        const { literal, offset, rules } = entries[j] as Entry;
+        if (hit >= offset && isInBytes(literal, bytes, hit - offset)) lines.add(rules, hit - offset);
       }
     }
     return lines.found();
+  }
+
+  #list(): ListedEntries {
+    const bySlot = new Uint16Array(SLOTS);
+    const lists: (readonly Entry[])[] = [[]];
+    for (const [slot, entries] of this.#entries) bySlot[slot] = lists.push(entries) - 1;
+    return { lists, bySlot };
   }
 
   #scan(text: string, found: (entry: Entry, start: number) => void): void {
@@ -170,11 +186,23 @@ function isAt(literal: string, start: number, at: (index: number) => number): bo
   return true;
 }
 
+function isInBytes(literal: string, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < literal.length; i++) {
+    if (lower(bytes[start + i] as number) !== literal.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
 const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
 
-/** More common than their letters are, because of `http` and `user`. */
-const COMMON_PARTS = ['htt', 'ttp', 'use', 'ser'];
+/** More common than their letters are, because of `http`, `user`, names of fields, and English. */
+const COMMON_PARTS = new Set(
+  (
+    'htt ttp tps use ser com duc _id er_ log tim vel ogl gle ing the ion tio sio con ver age val ent her thi you ati ' +
+    'lik eck equ ess res req que est ill ink ide par mat ope abl mod app err add map nam ect rea ste con pro all'
+  ).split(' '),
+);
 const COMMON_SHARE = 0.01;
 
 /** Where the three characters are that occur least in logs. */
@@ -183,7 +211,7 @@ function rarestPart(literal: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + 3 <= literal.length; offset++) {
     const part = literal.slice(offset, offset + 3);
-    const share = COMMON_PARTS.includes(part) ? COMMON_SHARE : shareOfText(part);
+    const share = COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part);
     if (share < least) {
       least = share;
       rarest = offset;

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf } from '../../../../operators/masks/expression/cost.ts';
-import { neededPart } from '../../../../operators/masks/expression/needed-part.ts';
+import { neededCharacter, neededPart } from '../../../../operators/masks/expression/needed-part.ts';
 import { compileExpression } from '../../../../operators/masks/python-regex.ts';
 import { loadPack, packNames } from '../../../../plugins/packs/load-packs.ts';
 import { fill, Random } from '../../../redaction/templates.ts';
@@ -48,6 +48,36 @@ describe('neededPart', () => {
         const part = neededPart(expression);
         fc.pre(part !== undefined && expression.test(text));
         if (part?.test(text) === false) expect({ expression, text, part }).toBe('in the text');
+      }),
+      { numRuns: propertyRuns(16) },
+    );
+  });
+});
+
+describe('neededCharacter', () => {
+  it.each([
+    ['a rare one', '[a-z]+:[^@]+@[a-z]+', '@'],
+    ['one of all alternatives', '(?:a@b|c@)[a-z]', '@'],
+    ['one of a condition', '[a-z]+(?=@)', '@'],
+    ['not what may be left out', 'a@?(?:@|x)(?!@)', undefined],
+    ['no letter in either case', '(?i)K', undefined],
+    ['not what many lines have', 'x ', undefined],
+  ])('finds %s', (_, source, character) => {
+    expect(neededCharacter(compileExpression(source))).toBe(character);
+  });
+
+  it('is none that a keyword has anyway', () => {
+    expect(neededCharacter(/@#/, ['@tcp'])).toBe('#');
+  });
+
+  it('is in every text that the expression matches', () => {
+    const cases = expressions().chain((drawn) => fc.tuple(fc.constant(drawn), textsNear([drawn])));
+    fc.assert(
+      fc.property(cases, ([{ source, flags }, text]) => {
+        const expression = new RegExp(source, flags.replace(/[gy]/g, ''));
+        const character = neededCharacter(expression);
+        fc.pre(character !== undefined && expression.test(text));
+        expect(text).toContain(character);
       }),
       { numRuns: propertyRuns(16) },
     );
