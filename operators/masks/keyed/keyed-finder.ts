@@ -104,7 +104,7 @@ interface CompiledVocabulary {
 /** Vocabularies are data that does not change. */
 const compiledVocabularies = new WeakMap<Vocabulary, CompiledVocabulary>();
 
-function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
+export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   let compiled = compiledVocabularies.get(vocabulary);
   if (compiled === undefined) {
     compiled = {

@@ -97,6 +97,90 @@ const matching =
     return end <= start ? [] : [{ start, end }];
   };
 
+/** Lines of a block that are read. */
+const MOST_LINES = 200;
+const LINE_OF_BLOCK = /([ \t]*)(\S(?:[^\n]*[^\s])?)?[ \t\r]*(?:\n|$)/y;
+
+/** The lines that start at a place and are as far to the right. */
+function linesOfBlock(text: string, start: number): readonly Place[] {
+  const lines: Place[] = [];
+  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
+  LINE_OF_BLOCK.lastIndex = start - column;
+  while (lines.length < MOST_LINES && LINE_OF_BLOCK.lastIndex < text.length) {
+    const at = LINE_OF_BLOCK.lastIndex;
+    const [, indent = '', words] = LINE_OF_BLOCK.exec(text) ?? [];
+    if (words === undefined) continue;
+    if (indent.length < column) break;
+    lines.push({ start: at + indent.length, end: at + indent.length + words.length });
+  }
+  return lines;
+}
+
+/** Rows of a table that are read. */
+const MOST_ROWS = 1000;
+
+interface Cell extends Place {
+  /** Without its quotes. */
+  readonly isQuoted: boolean;
+}
+
+/** The cells of a row. A quote in a quoted cell is doubled. */
+function cellsOf(text: string, from: number, to: number, separator: string): Cell[] {
+  const cells: Cell[] = [];
+  for (let at = from; at <= to; ) {
+    let end = text.indexOf(separator, at);
+    if (end === -1 || end > to) end = to;
+    let start = at;
+    while (start < end && (text[start] === ' ' || text[start] === '\t')) start++;
+    const quote = text[start];
+    const isQuoted = quote === '"' || quote === "'";
+    let last = end;
+    if (isQuoted) {
+      let closing = text.indexOf(quote, start + 1);
+      while (closing !== -1 && text[closing + 1] === quote) closing = text.indexOf(quote, closing + 2);
+      if (closing === -1 || closing > to) return [];
+      end = text.indexOf(separator, closing);
+      if (end === -1 || end > to) end = to;
+      last = closing;
+      start++;
+    } else while (last > start && /[ \t\r]/.test(text[last - 1] as string)) last--;
+    cells.push({ start, end: last, isQuoted });
+    at = end + 1;
+  }
+  return cells;
+}
+
+const RULER = /^[\s|+:=-]*$/;
+
+/** The cells of a column, whose name in the first row starts at a place in front of the given one. */
+function cellsBelow(text: string, end: number): readonly Place[] {
+  const from = text.lastIndexOf('\n', end - 1) + 1;
+  let to = text.indexOf('\n', end);
+  if (to === -1 || to - from > LONGEST_ROW) return [];
+  const header = text.slice(from, to);
+  const separator = [';', '\t', '|', ','].find((one) => header.includes(one));
+  if (separator === undefined) return [];
+  const names = cellsOf(text, from, to, separator);
+  const column = names.findIndex((cell) => cell.end === end);
+  if (column === -1 || names.length < 2) return [];
+  const isSpaced = header.includes(`${separator} `);
+  const values: Place[] = [];
+  for (let row = 0; row < MOST_ROWS && to < text.length; row++) {
+    const start = to + 1;
+    const next = text.indexOf('\n', start);
+    to = next === -1 ? text.length : next;
+    const line = text.slice(start, to);
+    if (RULER.test(line)) continue;
+    const cells = cellsOf(text, start, to, separator);
+    if (cells.length !== names.length || (!isSpaced && line.includes(`${separator} `))) break;
+    const { start: at, end: last } = cells[column] as Cell;
+    if (last > at) values.push({ start: at, end: last });
+  }
+  return values;
+}
+
+const LONGEST_ROW = 2000;
+
 export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,
   quoted,
@@ -122,6 +206,10 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     const end = matchEnd(/[^\s"'|;&\\<-](?:[^\s"'|;&\\]|\\(?![nrt"'\\]))*/y, text, start);
     return end === -1 ? [] : placesOf(literalAt(text, start, end));
   },
+  /** The lines of a block of YAML, each of its own. */
+  block: linesOfBlock,
+  /** The cells of a table below the name of their column. */
+  column: cellsBelow,
   /** The rest of a line, to a space. */
   line: matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
@@ -154,6 +242,6 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
 };
 
 /** Readers of values that do not follow their names directly. */
-export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'inserted', 'items']);
+export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'column', 'inserted', 'items']);
 
 const LONGEST_QUOTE = 16;

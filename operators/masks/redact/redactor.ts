@@ -6,6 +6,7 @@ import type { RowMask } from '../row-mask.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { mayHaveEncoded } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
+import { LineContext } from './open-lines.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
 
 /** Lines of a block, or the first of a source: they are masked one by one. */
@@ -16,6 +17,7 @@ export class Redactor {
   readonly #texts: TextMasker;
   readonly #options: RedactorOptions;
   readonly #tracker: BlockTracker | undefined;
+  readonly #lines: LineContext;
   readonly #fields: FieldMasker;
   readonly #fieldsWithBlocks: MaskFields;
 
@@ -24,6 +26,7 @@ export class Redactor {
     const { blocks } = options;
     this.#options = options;
     this.#texts = new TextMasker(options);
+    this.#lines = new LineContext(this.#texts);
     this.#tracker = blocks && new BlockTracker(this.#texts.blocks, blocks, blocks.now);
     const fields = new FieldMasker(this.#texts, options);
     this.#fields = fields;
@@ -62,7 +65,10 @@ export class Redactor {
   /** The next line of a source, which may be in a block. */
   maskLine(source: string, line: string): string {
     this.#tracker?.startEvent(source);
-    return this.#maskBlock(LINE, line) ?? this.maskText(line);
+    const block = this.#maskBlock(LINE, line);
+    if (block === undefined) return this.#lines.mask(source, line, this.#options.onFind);
+    this.#lines.close(source);
+    return block;
   }
 
   /**
@@ -83,7 +89,10 @@ export class Redactor {
 
   /** {@link maskLine} for many lines of a source at a time. It throws for lines that have to be masked one by one. */
   many(source: string): LinesMasker | undefined {
-    return this.#many((lines) => this.#tracker?.areOrdinary(source, lines) !== false);
+    return this.#many(
+      (lines) => !this.#lines.isOpen(source) && this.#tracker?.areOrdinary(source, lines) !== false,
+      true,
+    );
   }
 
   /** {@link maskEvent} for many events of a source at a time. Undefined if findings are reported. */
@@ -112,8 +121,11 @@ export class Redactor {
     };
   }
 
-  /** @param areOrdinary whether no block has one of these lines */
-  #many(areOrdinary: (lines: string | Uint8Array) => boolean): LinesMasker | undefined {
+  /**
+   * @param areOrdinary whether no block has one of these lines
+   * @param areInOrder whether a value may be in the line after its key
+   */
+  #many(areOrdinary: (lines: string | Uint8Array) => boolean, areInOrder = false): LinesMasker | undefined {
     const many = this.#texts.rules.many();
     if (many === undefined) return undefined;
     const { map, mapBytes, maxLength, maxLineLength } = many;
@@ -125,7 +137,7 @@ export class Redactor {
         const isOrdinary = !lines.includes(NUL) && !this.#texts.renderer.needs(lines);
         if (!isOrdinary || !areOrdinary(lines)) throw new NotOrdinary();
         return this.#texts.counted(() => {
-          const masked = map(lines);
+          const masked = this.#withValuesInSameLine(areInOrder, () => map(lines));
           const result = this.#texts.decodes ? this.#texts.maskEncoded(masked) : masked;
           if (onFind !== undefined && result !== lines) throw new NotOrdinary();
           return result;
@@ -139,7 +151,7 @@ export class Redactor {
               if (!areOrdinary(lines)) return -1;
               let written = -1;
               this.#texts.counted(() => {
-                written = mapBytes(lines, into);
+                written = this.#withValuesInSameLine(areInOrder, () => mapBytes(lines, into));
                 if (written === -1 || !this.#texts.decodes) return written !== -1;
                 const bytes = into.subarray(0, written);
                 if (!mayHaveEncoded(bytes, this.#options.decode)) return true;
@@ -151,6 +163,15 @@ export class Redactor {
               return written;
             },
     };
+  }
+
+  /** Masks lines, and throws if the value of a key in one of them may be in the next one. */
+  #withValuesInSameLine<T>(areInOrder: boolean, mask: () => T): T {
+    if (!areInOrder) return mask();
+    this.#texts.takeOpenKey();
+    const masked = mask();
+    if (this.#texts.takeOpenKey() !== undefined) throw new NotOrdinary();
+    return masked;
   }
 }
 

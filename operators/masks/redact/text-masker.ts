@@ -1,5 +1,6 @@
 import type { IsAddition } from '../checks/placeholders.ts';
 import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
+import { type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import {
   type BlockLimits,
@@ -17,7 +18,7 @@ import {
 } from './compile-redact-rules.ts';
 import { DECODERS, type DecodeLayers, replaceEncoded, withoutLayer } from './decode.ts';
 import { type Finding, findValues } from './find-values.ts';
-import type { AnyRule, Confidence } from './redact-rule.ts';
+import { type AnyRule, type Confidence, isKeyed } from './redact-rule.ts';
 import { Renderer } from './rendered-text.ts';
 
 export interface RedactorOptions {
@@ -55,6 +56,7 @@ export class TextMasker {
   readonly #isMaskable: (value: string, isSecret: boolean) => boolean;
   /** Whether rules see a value that is written as in JSON, with escapes. */
   #isEscaped = false;
+  #openKey: OpenKey | undefined;
   /** Where counts go now. */
   #count: (rule: string, count: number) => void;
 
@@ -64,7 +66,7 @@ export class TextMasker {
     this.#options = options;
     this.#count = onMask;
     this.#list = compileRedactRules(rules, { ...options, replace: (value, id) => this.#replace(value, id) });
-    this.rules = compileMaskRules(this.#list, {
+    this.rules = compileMaskRules([...this.#openKeyRules(rules), ...this.#list], {
       onMask: (rule, count) => this.count(rule, count),
       boundTime,
       isLate,
@@ -74,6 +76,32 @@ export class TextMasker {
     this.blocks = blockRules(rules);
     this.renderer = new Renderer(decode.json > 0);
     this.decodes = decode.json + decode.percent + decode.base64 > 0;
+  }
+
+  /** Rules that mask nothing, and notice keys whose values may be in the next line. */
+  #openKeyRules(rules: RedactorOptions['rules']): readonly MaskRule[] {
+    const vocabularies = new Set(
+      Object.values(rules).flatMap((rule) => (isKeyed(rule) ? [rule.vocabulary] : [])),
+    );
+    const noteOpenKey = (key: OpenKey) => {
+      this.#openKey = key;
+    };
+    return [...vocabularies].map((vocabulary) => ({
+      name: '',
+      expression: NEVER,
+      cost: { degree: 1, factor: 10, ambiguity: undefined },
+      groups: [],
+      finder: () => new OpenKeyFinder(vocabulary, noteOpenKey),
+      keywords: OpenKeyFinder.keywordsOf(vocabulary),
+      replace: (value) => value,
+    }));
+  }
+
+  /** The last key without a value that was noticed since this was last asked. */
+  takeOpenKey(): OpenKey | undefined {
+    const key = this.#openKey;
+    this.#openKey = undefined;
+    return key;
   }
 
   count(rule: string, count: number): void {
@@ -224,7 +252,7 @@ export class TextMasker {
     const decoding = DECODERS.filter(({ layer }) => layers[layer] > 0).map(
       ({ layer, tokens, decode }): MaskRule => ({
         name: '',
-        expression: /(?!)/,
+        expression: NEVER,
         groups: [0],
         finder: tokens,
         accepts: (token) => {
@@ -317,6 +345,7 @@ export class TextMasker {
 }
 
 const NUL = '\0';
+const NEVER = /(?!)/;
 
 /** A text as it stands in a string of JSON. */
 export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -1,0 +1,74 @@
+import type { Finder } from '../search/finder.ts';
+import { literalsOf } from './key-names.ts';
+import { compileVocabulary } from './keyed-finder.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/**
+ * A line after whose key no value stands, so that its value may be in the next line. `below`: it has to be further to the
+ * right. `rows`: the line names columns, or starts a block, so that many lines may have values.
+ */
+export type OpenKey = 'next' | 'below' | 'block' | 'rows';
+
+/** Kinds of names whose values stand in lines of their own. */
+const KINDS: readonly string[] = ['password', 'secret', 'token', 'phrase'];
+/** What asks for a password in SMTP, in base64. */
+const PASSWORD_PROMPT = /334 UGFzc3dvcmQ6?\s*$/;
+const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
+
+/** The key of YAML with nothing but a tag or the sign of a block after it, and what a program prints of an array. */
+const YAML_KEY = /^\s*(?:- )?["']?[\w.-]*$/;
+const YAML_REST = /^["']?\s*:\s*(?:!!?\w+\s*)?([|>][+-]?\d?[+-]?)?\s*$/;
+const ARROW_REST = /^["']?\]?\s*=>\s*$/;
+/** A name in the field `name` of YAML, JSON or a form, or in an element of XML. */
+const NAME_FIELD =
+  /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
+const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:]+>)\s*$/;
+const ELEMENT = /<[\w:.-]*$/;
+/** Columns: at least two names between the same separators. */
+const COLUMNS =
+  /^\s*[|]?\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?(?:\s*([,;\t|])\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?){1,60}\s*[|]?\s*$/u;
+
+/** Finds lines with an open key, among those with a name. It has no values of its own. */
+export class OpenKeyFinder implements Finder {
+  end = 0;
+  readonly #vocabulary: Vocabulary;
+  readonly #onOpen: (key: OpenKey) => void;
+
+  constructor(vocabulary: Vocabulary, onOpen: (key: OpenKey) => void) {
+    this.#vocabulary = vocabulary;
+    this.#onOpen = onOpen;
+  }
+
+  static keywordsOf({ names }: Vocabulary): readonly string[] {
+    return [PROMPT_KEYWORD, ...literalsOf(names.filter(({ kind }) => KINDS.includes(kind)))];
+  }
+
+  next(text: string): number {
+    const key = text.length <= LONGEST ? this.#openKeyOf(text) : undefined;
+    if (key !== undefined) this.#onOpen(key);
+    return -1;
+  }
+
+  #openKeyOf(line: string): OpenKey | undefined {
+    if (PASSWORD_PROMPT.test(line)) return 'next';
+    const names = compileVocabulary(this.#vocabulary).names();
+    for (const name of names.in(line)) {
+      if (!KINDS.includes(name.entry.kind)) continue;
+      const before = line.slice(0, name.start);
+      for (const end of names.endsOf(line, name)) {
+        const rest = line.slice(end);
+        const yaml = YAML_REST.exec(rest);
+        if (yaml !== null && YAML_KEY.test(before)) return yaml[1] === undefined ? 'below' : 'block';
+        if (ARROW_REST.test(rest)) return 'next';
+        if (NAME_FIELD_REST.test(rest) && NAME_FIELD.test(before)) return 'next';
+        if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
+      }
+    }
+    return COLUMNS.test(line) && names.in(line).some(({ entry }) => KINDS.includes(entry.kind))
+      ? 'rows'
+      : undefined;
+  }
+}
+
+/** Characters of a line that is looked at. */
+const LONGEST = 1000;

@@ -1,0 +1,108 @@
+import { DEFAULT_MAX_KEYS, LruMap } from '../../support/lru-map.ts';
+import type { OpenKey } from '../keyed/open-key.ts';
+import type { FieldPart } from './block-tracker.ts';
+import type { TextMasker } from './text-masker.ts';
+
+/** The last lines of a source with a key whose value may be in the next line. */
+interface OpenLines {
+  readonly key: OpenKey;
+  readonly text: string;
+  /** Characters in front of the first of them. */
+  readonly indent: number;
+  /** How many further lines may be looked at. */
+  readonly left: number;
+}
+
+/** Lines after a key in which its value is looked for. A block or a table may have more. */
+const MOST_LINES = 3;
+const MOST_ROWS = 1000;
+/** Characters. */
+const LONGEST = 2000;
+
+const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
+/** What stands between the names of columns and the first row. */
+const RULER = /^[\s|+:=-]+$/;
+
+/** Masks values whose keys are in a line before: the rules search both together. */
+export class LineContext {
+  readonly #texts: TextMasker;
+  readonly #open = new LruMap<string, OpenLines>(DEFAULT_MAX_KEYS);
+
+  constructor(texts: TextMasker) {
+    this.#texts = texts;
+  }
+
+  /** Whether the next line of a source may have the value of a key in the last one. */
+  isOpen(source: string): boolean {
+    return this.#open.has(source);
+  }
+
+  close(source: string): void {
+    this.#open.delete(source);
+  }
+
+  mask(source: string, line: string, onFind: Parameters<TextMasker['maskParts']>[1]): string {
+    const open = this.#open.get(source);
+    const parts = open && this.#partsWithKeysBefore(open, line);
+    this.#texts.takeOpenKey();
+    const masked = parts === undefined ? this.#texts.mask(line) : this.#texts.maskParts(parts, onFind);
+    const key = this.#texts.takeOpenKey();
+    const next =
+      parts === undefined && key !== undefined
+        ? opened(key, line)
+        : continued(open, line, parts !== undefined);
+    if (next !== undefined) this.#open.set(source, next);
+    else if (open !== undefined) this.#open.delete(source);
+    return masked;
+  }
+
+  /** The parts of a line with values that rules find only together with the lines before; undefined if there are none. */
+  #partsWithKeysBefore(open: OpenLines, line: string): readonly FieldPart[] | undefined {
+    const { key, text, indent } = open;
+    if (line.length > LONGEST || ((key === 'below' || key === 'block') && indentOf(line) <= indent))
+      return undefined;
+    const from = text.length + 1;
+    const own = this.#texts.find(line);
+    const found = this.#texts
+      .find(`${text}\n${line}`)
+      .filter(({ end }) => end > from)
+      .map(({ rule, start, end }) => ({ rule, start: Math.max(0, start - from), end: end - from }))
+      .filter(({ start, end }) => !own.some((one) => one.start <= start && end <= one.end));
+    if (found.length === 0) return undefined;
+    const parts: FieldPart[] = [];
+    let copied = 0;
+    for (const { rule, start, end } of found) {
+      if (start < copied) continue;
+      parts.push(
+        { text: line.slice(copied, start), rule: undefined },
+        { text: line.slice(start, end), rule },
+      );
+      copied = end;
+    }
+    return [...parts, { text: line.slice(copied), rule: undefined }];
+  }
+}
+
+const opened = (key: OpenKey, line: string): OpenLines => ({
+  key,
+  text: line,
+  indent: indentOf(line),
+  left: key === 'rows' || key === 'block' ? MOST_ROWS : MOST_LINES,
+});
+
+/** What is open after a further line. */
+function continued(open: OpenLines | undefined, line: string, hasValue: boolean): OpenLines | undefined {
+  if (open === undefined || open.left <= 1) return undefined;
+  const left = open.left - 1;
+  switch (open.key) {
+    case 'rows':
+      return hasValue || RULER.test(line) ? { ...open, left } : undefined;
+    case 'block':
+      return line.trim() === '' || indentOf(line) > open.indent ? { ...open, left } : undefined;
+    default:
+      if (hasValue || (open.key === 'below' && line.trim() !== '')) return undefined;
+      return open.text.length + line.length > LONGEST
+        ? undefined
+        : { ...open, text: `${open.text}\n${line}`, left };
+  }
+}
