@@ -26,7 +26,7 @@ const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:]+>)\s*$/;
 const ELEMENT = /<[\w:.-]*$/;
 /** Columns: at least two names between the same separators. */
 const COLUMNS =
-  /^\s*[|]?\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?(?:\s*([,;\t|])\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?){1,60}\s*[|]?\s*$/u;
+  /^\s*[|]?\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?(?:(?:[,;\t]|\s*\|\s*)["']?[\p{L}_][\p{L}\w .-]{0,40}["']?){1,60}\s*[|]?\s*$/u;
 
 /** Finds lines with an open key, among those with a name. It has no values of its own. */
 export class OpenKeyFinder implements Finder {

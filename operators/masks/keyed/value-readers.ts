@@ -119,14 +119,9 @@ function linesOfBlock(text: string, start: number): readonly Place[] {
 /** Rows of a table that are read. */
 const MOST_ROWS = 1000;
 
-interface Cell extends Place {
-  /** Without its quotes. */
-  readonly isQuoted: boolean;
-}
-
-/** The cells of a row. A quote in a quoted cell is doubled. */
-function cellsOf(text: string, from: number, to: number, separator: string): Cell[] {
-  const cells: Cell[] = [];
+/** The cells of a row, without their quotes. A quote in a quoted cell is doubled. */
+function cellsOf(text: string, from: number, to: number, separator: string): Place[] {
+  const cells: Place[] = [];
   for (let at = from; at <= to; ) {
     let end = text.indexOf(separator, at);
     if (end === -1 || end > to) end = to;
@@ -144,7 +139,7 @@ function cellsOf(text: string, from: number, to: number, separator: string): Cel
       last = closing;
       start++;
     } else while (last > start && /[ \t\r]/.test(text[last - 1] as string)) last--;
-    cells.push({ start, end: last, isQuoted });
+    cells.push({ start, end: last });
     at = end + 1;
   }
   return cells;
@@ -162,8 +157,9 @@ function cellsBelow(text: string, end: number): readonly Place[] {
   if (separator === undefined) return [];
   const names = cellsOf(text, from, to, separator);
   const column = names.findIndex((cell) => cell.end === end);
-  if (column === -1 || names.length < 2) return [];
-  const isSpaced = header.includes(`${separator} `);
+  // A list in a sentence has spaces.
+  const isSentence = (line: string) => separator !== '|' && line.includes(`${separator} `);
+  if (column === -1 || names.length < 2 || isSentence(header)) return [];
   const values: Place[] = [];
   for (let row = 0; row < MOST_ROWS && to < text.length; row++) {
     const start = to + 1;
@@ -172,8 +168,8 @@ function cellsBelow(text: string, end: number): readonly Place[] {
     const line = text.slice(start, to);
     if (RULER.test(line)) continue;
     const cells = cellsOf(text, start, to, separator);
-    if (cells.length !== names.length || (!isSpaced && line.includes(`${separator} `))) break;
-    const { start: at, end: last } = cells[column] as Cell;
+    if (cells.length !== names.length || isSentence(line)) break;
+    const { start: at, end: last } = cells[column] as Place;
     if (last > at) values.push({ start: at, end: last });
   }
   return values;

@@ -17,7 +17,8 @@ export class Redactor {
   readonly #texts: TextMasker;
   readonly #options: RedactorOptions;
   readonly #tracker: BlockTracker | undefined;
-  readonly #lines: LineContext;
+  /** Undefined where lines may come in any order. */
+  readonly #lines: LineContext | undefined;
   readonly #fields: FieldMasker;
   readonly #fieldsWithBlocks: MaskFields;
 
@@ -26,7 +27,7 @@ export class Redactor {
     const { blocks } = options;
     this.#options = options;
     this.#texts = new TextMasker(options);
-    this.#lines = new LineContext(this.#texts);
+    this.#lines = blocks && new LineContext(this.#texts);
     this.#tracker = blocks && new BlockTracker(this.#texts.blocks, blocks, blocks.now);
     const fields = new FieldMasker(this.#texts, options);
     this.#fields = fields;
@@ -66,8 +67,9 @@ export class Redactor {
   maskLine(source: string, line: string): string {
     this.#tracker?.startEvent(source);
     const block = this.#maskBlock(LINE, line);
-    if (block === undefined) return this.#lines.mask(source, line, this.#options.onFind);
-    this.#lines.close(source);
+    if (block === undefined)
+      return this.#lines?.mask(source, line, this.#options.onFind) ?? this.maskText(line);
+    this.#lines?.close(source);
     return block;
   }
 
@@ -90,8 +92,8 @@ export class Redactor {
   /** {@link maskLine} for many lines of a source at a time. It throws for lines that have to be masked one by one. */
   many(source: string): LinesMasker | undefined {
     return this.#many(
-      (lines) => !this.#lines.isOpen(source) && this.#tracker?.areOrdinary(source, lines) !== false,
-      true,
+      (lines) => this.#lines?.isOpen(source) !== true && this.#tracker?.areOrdinary(source, lines) !== false,
+      this.#lines !== undefined,
     );
   }
 

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { RedactProcessConfig } from '../../plugins/process/redact.ts';
+
+const newRedactor = (
+  config: object = {},
+  onFind?: (found: { rule: string; start: number; end: number }) => void,
+) =>
+  createRedactor(RedactProcessConfig.parse({ plugin: 'redact', ...config }), {
+    now: () => 0,
+    onMask: () => {},
+    onFind,
+  });
+
+function maskLines(text: string, redactor = newRedactor(), source = 'a.log'): string {
+  redactor.startSource(source, 'started\n');
+  redactor.maskLine(source, 'started');
+  return text
+    .split('\n')
+    .map((line) => redactor.maskLine(source, line))
+    .join('\n');
+}
+
+describe('a value whose key is in a line before', () => {
+  it.each([
+    ['name and value of YAML', '  - name: DB_PASSWORD\n    value: ⟦T2Pc^l2^1TtYa⟧'],
+    ['name and value of JSON', '"Name": "DB_PASSWORD",\n"Value": "⟦Luna1962*⟧"'],
+    ['in elements', '<property>\n  <name>a.ConnectionPassword</name>\n  <value>⟦Harbor$tige2001⟧</value>'],
+    ['of a property list', '<key>Password</key>\n<string>⟦Hunter^plan369⟧</string>'],
+    ['a block of YAML', 'password: |\n  ⟦Regen67U⟧\nuser: ada7x'],
+    [
+      'a block of several lines',
+      'api_token: >-\n  ⟦ybR86QFb0FFJ0Tk38NGrdrAJOQyE⟧\n  ⟦ul5qu61oLHrp6sTx9Kd83mQpZ7Lw⟧\nname: x7Kd93Qa',
+    ],
+    [
+      'a block as a value',
+      '- name: JWT_SECRET\n  value: |\n    ⟦qd0h7igf3GjJJtvVheOO5XtBYPeQbC3SRBETIXtV0B⟧',
+    ],
+    ['a value alone', 'db_password:\n  ⟦Ciao+amor358⟧\nuser: ada'],
+    ['PHP', '  ["db_pass"]=>\n  string(9) "⟦Kiwi2021@⟧"'],
+    [
+      'a form',
+      'Content-Disposition: form-data; name="api_token"\n\n⟦8f9c037fda7b4dd160fe7c43fd6c28fb64f78228⟧\n--x',
+    ],
+    ['an answer to a prompt of SMTP', 'S: 334 UGFzc3dvcmQ6\nC: ⟦QVUd5rmwJEX4/yoH⟧\nS: 235 ok'],
+    ['CSV', 'id,user,password\n1,ada,⟦Kiwi-3YYNac⟧\n2,bob,"⟦guKf,Y30te⟧"\n3,eve,\ndone, all of them'],
+    ['CSV with other separators', 'user;mot de passe\nada;⟦Lunaroc1977⟧'],
+    ['a table', '| user | password |\n|------|----------|\n| ada  | ⟦Hunter2029⟧ |'],
+  ])('is masked: %s', (_, marked) => {
+    const expected = marked.replace(/⟦[^⟧]*⟧/g, '*');
+    expect(maskLines(marked.replace(/[⟦⟧]/g, '')).replace(/<:[\w-]+:>/g, '*')).toBe(expected);
+  });
+
+  it.each([
+    ['a line of a log after a prompt', 'Password:\n2026-01-01 INFO started x7Kd93'],
+    ['a key without a value', 'password:\nuser: x7Kd93Qa'],
+    ['another name', '- name: DB_PASSWORD\n- name: LOG_TARGET\n  value: x7Kd93Qa'],
+    ['the field of another object', '"name": "password",\n"type": "string"\n"user": "x7Kd93Qa"'],
+    ['words after a list', 'fields are user, password\nx, y7Kd93Qa'],
+    ['a row with other columns', 'id,user,password\n1,ada\n2,bob,x7Kd93Qa'],
+    ['a placeholder', 'password: |\n  ${PASSWORD}'],
+  ])('is not taken for one: %s', (_, text) => {
+    expect(maskLines(text)).toBe(text);
+  });
+
+  it('is masked in lines of the same source only', () => {
+    const redactor = newRedactor();
+    maskLines('db_password:', redactor, 'a.log');
+    expect(maskLines('  Ciao+amor358', redactor, 'b.log')).toBe('  Ciao+amor358');
+    expect(redactor.maskLine('a.log', '  Ciao+amor358')).toBe('  <:password:>');
+  });
+
+  it('is masked where lines are masked together', () => {
+    const redactor = newRedactor();
+    maskLines('', redactor);
+    const many = redactor.many('a.log');
+    expect(() => many?.map('x\ndb_password:\n  Ciao+amor358')).toThrow();
+    redactor.maskLine('a.log', 'db_password:');
+    expect(() => many?.map('  Ciao+amor358\nx')).toThrow();
+    redactor.maskLine('a.log', '  Ciao+amor358');
+    expect(many?.map('x\ny')).toBe('x\ny');
+  });
+
+  it('is reported where it is in its line', () => {
+    const found: object[] = [];
+    maskLines(
+      'db_password:\n  Ciao+amor358',
+      newRedactor({}, (finding) => found.push(finding)),
+    );
+    expect(found).toEqual([{ rule: 'secrets/context:password', start: 2, end: 14 }]);
+  });
+
+  it('is not looked for where lines come in any order', () => {
+    const text = 'db_password:\n  Ciao+amor358';
+    expect(maskLines(text, newRedactor({ blocks: false }))).toBe(text);
+  });
+});
