@@ -17,7 +17,7 @@ const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
 /** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
-const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
+const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
 /** A bracket, or a quote in front of a letter or digit, is a part of a value that goes on. */
 const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
 /**
@@ -31,7 +31,7 @@ const REST_OF_WORD =
   /[&<](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|em|hr|pre|div|span|code|amp|lt|gt|quot|apos)\b)[^\s"'`,;&<>()[\]{}|\\=:]{2,}(?=\s|$)/iy;
 /** Behind a separator, the rest of a value rather than the next item: no name, with a letter and a digit or symbol. */
 const REST =
-  /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z])[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;
+  /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z]|(?<=[;&])[a-z]+[A-Z]+(?![a-z]+\b))[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;
 
 /** The end of a value without quotes, which ends where a list, a sentence or a call goes on. `start` if there is none. */
 export function endOfBare(text: string, start: number): number {
@@ -49,6 +49,8 @@ export function endOfBare(text: string, start: number): number {
   const word = matchEnd(REST_OF_WORD, text, end);
   if (word !== -1) return word;
   if (isClosing(text, start, end)) return end + 1;
+  // A sentence does not end in front of the next item.
+  if (text[end] === ';' || text[end] === '&') return end;
   return withoutEndOfSentence(text, start, end);
 }
 
