@@ -32,7 +32,7 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
   const isUnicode = rule.expression?.unicode === true;
   let masked = '';
   let copied = 0;
-  let rejected: RejectedMatches | undefined;
+  const searchFrom = searchAfterRejected(text, isUnicode);
   let next = 0;
   for (; start !== -1; start = finder.next(text, next)) {
     // What is called may use the same mask, and the finder with it.
@@ -46,16 +46,10 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
       const value = text.slice(place.start, place.end);
       if (calls) observer?.beforeCall?.();
       const accepted = accepts?.(value, text, place.start, place) ?? true;
-      if (isRead !== undefined) {
-        // Another name may stand in what is no value of this one, and between a name and a value that is apart from it.
-        if (accepted === true && place.key?.isApart !== true) next = Math.max(next, place.end);
-        else if (place.end > next) {
-          rejected ??= new RejectedMatches(text, false);
-          next = rejected.searchFrom(next - 1, place.end);
-        }
-      } else if (locate !== undefined) {
+      // Another name may stand in what is no value of this one, and between a name and a value that is apart from it.
+      if (isRead ? accepted === true && !place.key?.isApart : locate) {
         next = Math.max(next, accepted === true ? place.end : (place.first?.end ?? place.end));
-      }
+      } else if (isRead && place.end > next) next = searchFrom(next - 1, place.end);
       if (accepted === 'search-inside') searchesInside = true;
       if (accepted !== true) continue;
       const replacement = fixed ?? replace(value, text, place.start);
@@ -64,10 +58,7 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
       hasReplaced = true;
       observer?.replaced(place.start, place.end, replacement);
     }
-    if (searchesInside && !hasReplaced) {
-      rejected ??= new RejectedMatches(text, isUnicode);
-      next = rejected.searchFrom(start, end);
-    }
+    if (searchesInside && !hasReplaced) next = searchFrom(start, end);
   }
   return copied === 0 ? text : masked + text.slice(copied);
 }
@@ -94,24 +85,15 @@ const MOST_SEARCHED_AGAIN = 16;
  * Determines where in a text the search continues after a match whose values failed a check. A secret can start inside such a
  * match, as a card number does after other digits. The matches that are searched again have at most 16 times as many characters as the
  * text, so that the cost stays in proportion to its length. After that, rejected matches are passed over.
+ *
+ * @param unicode whether the expression has the flag `u`
  */
-class RejectedMatches {
-  readonly #text: string;
-  readonly #unicode: boolean;
-  #left: number;
-
-  /** @param unicode whether the expression has the flag `u`. */
-  constructor(text: string, unicode: boolean) {
-    this.#text = text;
-    this.#unicode = unicode;
-    this.#left = MOST_SEARCHED_AGAIN * text.length;
-  }
-
+function searchAfterRejected(text: string, unicode: boolean): (start: number, end: number) => number {
+  let left = MOST_SEARCHED_AGAIN * text.length;
   /** The position to go on at, which is after the start of the match. */
-  searchFrom(start: number, end: number): number {
-    const length = end - start;
-    if (length > this.#left) return end;
-    this.#left -= length;
-    return afterEmpty(this.#text, start, this.#unicode);
-  }
+  return (start, end) => {
+    if (end - start > left) return end;
+    left -= end - start;
+    return afterEmpty(text, start, unicode);
+  };
 }

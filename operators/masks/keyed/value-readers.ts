@@ -16,8 +16,9 @@ const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3
 /** A word in front of a value in brackets, which hides nothing by itself, and what may stand around a value. */
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
 /** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
-const CHARACTERS = /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
+const CHARACTERS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
+  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
 /** A bracket, or a quote in front of a letter or digit, is a part of a value that goes on. */
 const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
 /**
