@@ -77,10 +77,10 @@ export class FieldContexts {
     names: readonly string[] | undefined,
     quote: '"' | '',
   ): boolean {
-    const isDeep = within?.within !== undefined && !isDataOfEvent(within.within);
     const find = () => this.all(key, within, names, quote).every((context) => context === undefined);
-    if (isDeep || names !== undefined || within?.names !== undefined) return find();
+    if (names !== undefined || within?.names !== undefined) return find();
     const outer = within === undefined || isDataOfEvent(within) ? '' : within.key;
+    if (within?.within && this.#above(within.within, outer, key, quote) !== undefined) return false;
     let known = this.#bare[quote].get(outer);
     if (known === undefined) {
       if (this.#bare[quote].size >= MOST_KNOWN) this.#bare[quote].clear();

@@ -26,6 +26,8 @@ export class FieldMasker implements MaskFields {
   readonly #contexts: FieldContexts;
   readonly #allowedKeys: ReadonlySet<string>;
   readonly #clean = new Set<string>();
+  /** Strings that stay as they are, each behind its key. */
+  readonly #kept = new Set<string>();
   #ofNumbers: MaskRules | undefined;
 
   constructor(texts: TextMasker, options: RedactorOptions) {
@@ -71,12 +73,26 @@ export class FieldMasker implements MaskFields {
     if (this.isAllowed(key, names)) return 'kept';
     const isBare = key === undefined || this.#contexts.hasNone(key, within, names, '"');
     if (!isBare || (previous !== undefined && this.#contexts.ofItem(previous) !== undefined)) {
-      const mask = (value: string) => this.text(value, key, within, previous, names);
-      return this.#texts.leaves(text, mask) ? 'kept' : 'alone';
+      return this.#leaves(text, key, within, previous, names) ? 'kept' : 'alone';
     }
     if (!MAY_HIDE.test(text)) return 'line';
     return text.includes('\n') || text.includes('\0') || this.#texts.renderer.needs(text) ? 'alone' : 'line';
   };
+
+  /** Whether the mask of a string is the string. Of short ones it is remembered: a level or a host comes again and again. */
+  #leaves(...[text, key, within, previous, names]: Parameters<MaskFields['text']>): boolean {
+    const mask = (value: string) => this.text(value, key, within, previous, names);
+    const [context, ...others] = key === undefined ? [] : this.#contexts.all(key, within, names, '"');
+    const isSimple = context !== undefined && others.length === 0 && previous === undefined;
+    if (!isSimple || text.length > LONGEST_CLEAN) return this.#texts.leaves(text, mask);
+    // The key ends with a quote, which no key has within it: other keys and strings make another text.
+    const known = context.before + text;
+    if (this.#kept.has(known)) return true;
+    if (!this.#texts.leaves(text, mask)) return false;
+    if (this.#kept.size >= MOST_CLEAN) this.#kept.clear();
+    this.#kept.add(known);
+    return true;
+  }
 
   readonly keepsNumber: NonNullable<RowMask['keepsNumber']> = (value, key, within, names) => {
     const isSmall = !Number.isInteger(value) || Math.abs(value) < LEAST_NUMBER;

@@ -2,7 +2,7 @@ import type { LinesMasker } from '../lines-masker.ts';
 import type { MaskFields } from '../mask-strings.ts';
 import { type Masker, maskFieldsOf } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
-import type { RowMask } from '../row-mask.ts';
+import type { RowFields, RowMask } from '../row-mask.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { mayHaveEncoded } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
@@ -108,7 +108,7 @@ export class Redactor {
     const { fateOf, keepsNumber, keepsKey, namesIn } = this.#fields;
     return {
       // In a block, a field is masked although its own text is harmless.
-      takes: (row) => row.source === source && tracker?.mayBeInBlock(source) !== true,
+      takes: (row) => sourceOf(row) === source && tracker?.mayBeInBlock(source) !== true,
       text: (text, key, within, previous, names) => {
         if (text.length > lines.maxLineLength) return 'alone';
         // It stays as it is: rows are masked only if the name of their file is left.
@@ -177,6 +177,8 @@ export class Redactor {
   }
 }
 
+/** Events that come from no file have none. */
+const sourceOf = ({ source }: RowFields) => (typeof source === 'string' ? source : '');
 const NUL = '\0';
 const decoder = /* @__PURE__ */ new TextDecoder();
 const encoder = /* @__PURE__ */ new TextEncoder();

@@ -8,6 +8,7 @@ import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-red
 import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
 import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.ts';
 import { Redactor } from '../../../../operators/masks/redact/redactor.ts';
+import { RowsMasker } from '../../../../operators/masks/rows-masker.ts';
 import { createRedactor } from '../../../../plugins/masks/redact-masking.ts';
 import { packRules } from '../../../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../../../plugins/process/redact.ts';
@@ -201,6 +202,76 @@ describe('fields', () => {
     const all = { ALL: { match: 'pin".*', keywords: ['pin'] } };
     expect(mask({ pin: '12', x: '12' }, { rules: all, onMask })).toEqual({ pin: '<:ALL:>', x: '12' });
     expect(counts).toEqual([['ALL', 1]]);
+  });
+});
+
+describe('many events that come from no file', () => {
+  const create = (counts: string[]) =>
+    createRedactor(RedactProcessConfig.parse({ plugin: 'redact' }), {
+      now: () => 0,
+      onMask: (rule) => void counts.push(rule),
+    });
+  /** The first event of a source may be the rest of a key. */
+  const started = (source: string) => {
+    const redactor = create([]);
+    redactor.maskEvent({ data: { message: 'the first one' } }, source);
+    return redactor.rows(source);
+  };
+  const key = `AKIA${'QWERTYUIOP234567'}`;
+  const record = (secret: string, others: object = {}) => ({
+    ...{ severity_text: 'INFO', body: `GET / 200 ${secret}`, time: '2023-11-14T22:13:20.123456789Z' },
+    ...{ attributes: { 'log.file.name': 'shop.log', thread: 7 }, ...others },
+    resource: {
+      attributes: { 'host.name': 'web1.example.com', 'service.name': 'shop', password: 'hunter2' },
+    },
+  });
+
+  it('are masked together, as each of them by itself', () => {
+    const rows = [
+      ...Array.from({ length: 5 }, (_, n) => record(n === 2 ? key : 'ok')),
+      // Strings that stayed as they were behind other keys, and others behind the same keys.
+      record('ok', { attributes: { password: 'INFO', 'host.name': key, name: 'password', value: 'shop' } }),
+      record('ok', { resource: { secret: { 'host.name': 'web1.example.com', name: 'shop' } } }),
+      record('ok', { severity_text: key, source: 7 }),
+    ];
+    const counts: string[] = [];
+    const expectedCounts: string[] = [];
+    const alone = create(expectedCounts);
+    const expected = rows.map((data) => (alone.maskEvent({ data }) as { data: object }).data);
+    const together = create(counts);
+    const mask = together.rows('');
+    if (mask === undefined) throw new Error('rows are not masked together');
+    const fields = structuredClone(rows);
+    const left = new RowsMasker(mask).maskRows(fields, (place) => {
+      fields[place] = (together.maskEvent({ data: fields[place] }) as { data: (typeof rows)[0] }).data;
+      return true;
+    });
+    expect([left, fields]).toEqual([undefined, expected]);
+    expect(counts.toSorted()).toEqual(expectedCounts.toSorted());
+    expect(JSON.stringify(fields)).not.toMatch(/hunter2|AKIA/);
+  });
+
+  it('are none of a file', () => {
+    const mask = started('');
+    const takes = (row: object) => mask?.takes?.({ ...row });
+    expect([takes({}), takes({ source: '' }), takes({ source: 7 })]).toEqual([true, true, true]);
+    expect([takes({ source: 'a.log' }), started('a.log')?.takes?.({})]).toEqual([false, false]);
+  });
+
+  it('are masked by themselves where a key says something, and no others', () => {
+    const mask = started('');
+    if (mask === undefined) throw new Error('rows are not masked together');
+    const rows = Array.from({ length: 4 }, () => ({ 'host.name': 'web1', message: 'ok' }) as object);
+    rows.splice(2, 0, { 'host.name': 'web1', password: 'hunter2' });
+    const maskedAlone: number[] = [];
+    const maskAlone = (place: number) => maskedAlone.push(place) > 0;
+    expect(
+      new RowsMasker(mask).maskRows(
+        rows.map((row) => ({ ...row })),
+        maskAlone,
+      ),
+    ).toBeUndefined();
+    expect(maskedAlone).toEqual([2]);
   });
 });
 
