@@ -154,22 +154,22 @@ export class ByteWriter {
   }
 
   /** What the content of a string of JSON stands for. */
-  unquoted(from: Buffer, start: number, end: number): void {
-    this.reserve(end - start);
-    const bytes = this.#bytes;
-    let at = this.#length;
-    for (let n = start; n < end; n++) {
-      let byte = from[n];
-      if (byte === BACKSLASH) {
-        byte = UNESCAPED[from[++n] as number];
-        if (byte === undefined) {
-          this.text(JSON.parse(`"${from.toString('utf8', start, end)}"`) as string);
+  unquoted(from: DataView, start: number, end: number): void {
+    const before = this.#length;
+    for (let n = start; n < end; ) {
+      n = this.#plain(from, n, end);
+      for (const stop = Math.min(n + 4, end); n < stop; n++) {
+        const byte = from.getUint8(n);
+        const meant = byte === BACKSLASH ? UNESCAPED[from.getUint8(++n)] : byte;
+        if (meant === undefined) {
+          const json = Buffer.from(from.buffer, from.byteOffset + start, end - start);
+          this.rewind(before);
+          this.text(JSON.parse(`"${json.toString()}"`) as string);
           return;
         }
+        this.byte(meant);
       }
-      bytes[at++] = byte as number;
     }
-    this.#length = at;
   }
 
   /** A whole number that is not negative, as Protocol Buffers have it. */

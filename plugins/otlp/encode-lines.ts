@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { type CollectedEvent, parseJson } from '../../src/sdk/index.ts';
-import { ByteWriter } from '../http/byte-writer.ts';
+import { ByteWriter, viewOf } from '../http/byte-writer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
 import { EventLines } from '../http/event-lines.ts';
 import { parseTimestamp } from '../http/timestamps.ts';
@@ -33,6 +33,7 @@ export function encodeLines(bytes: Buffer, mapping: LogMapping): Documents | und
   const lines = new EventLines(bytes, 'line');
   const writer = new ByteWriter(bytes.length + (bytes.length >> 2));
   const text = new ByteWriter(1024);
+  const view = viewOf(bytes);
   const records: { readonly start: number; readonly end: number }[] = [];
   let form: RecordForm | undefined;
   while (lines.next()) {
@@ -42,7 +43,7 @@ export function encodeLines(bytes: Buffer, mapping: LogMapping): Documents | und
     if (form.timestamp !== lines.timestamp) setTimestamp(form, lines.timestamp);
     const { hasText, before, after } = form;
     text.rewind(0);
-    text.unquoted(bytes, lines.textStart, lines.textEnd);
+    text.unquoted(view, lines.textStart, lines.textEnd);
     const value = sizeOfField(text.length);
     const start = writer.length;
     writer.byte(RECORD_TAG);
