@@ -26,11 +26,17 @@ export function packNames(): string[] {
   return Object.keys(packFiles());
 }
 
-/** The packs that a name stands for: `default` and `all` are several. */
+/** Packs of one country, such as `pii/phone-fr`: what they find looks like any other number elsewhere. */
+const OF_COUNTRY = /-[a-z]{2}$/;
+
+/** The packs that a name stands for: `default` and `all` are several. Packs of one country have to be named. */
 export function packsOf(name: string): readonly string[] {
   if (name === 'default') return DEFAULT_PACKS;
   if (name !== 'all') return [name];
-  return [...DEFAULT_PACKS, ...packNames().filter((pack) => !DEFAULT_PACKS.includes(pack))];
+  return [
+    ...DEFAULT_PACKS,
+    ...packNames().filter((pack) => !DEFAULT_PACKS.includes(pack) && !OF_COUNTRY.test(pack)),
+  ];
 }
 
 /**

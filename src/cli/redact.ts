@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MAX_LINE_BYTES, steadyClock } from '../../operators/internal.ts';
 import { LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact-masking.ts';
-import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
+import { packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { safeReason } from '../sdk/errors.ts';
@@ -213,7 +213,7 @@ async function settingsFor({ packs, pii, config }: RedactCommandOptions): Promis
     ?.split(',')
     .map((name) => name.trim())
     .flatMap((name) => (name === 'default' || name === 'all' ? packsOf(name) : [knownPack(name)]));
-  if (pii) named?.push(...packNames().filter((name) => name.startsWith('pii/')));
+  if (pii) named?.push(...packsOf('all').filter((name) => name.startsWith('pii/')));
   const settings =
     config === undefined ? RedactProcessConfig.parse({ plugin: 'redact' }) : await configured(config);
   // Files: neither written to nor withheld.

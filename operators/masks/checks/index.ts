@@ -15,7 +15,7 @@ import {
   isUsSsn,
 } from './national-ids.ts';
 import { isBic, isCardNumber, isIban } from './payment.ts';
-import { hasPhoneDigits, isPhoneNumber } from './phone.ts';
+import { hasPhoneDigits, isNationalNumber, isPhoneNumber } from './phone.ts';
 import {
   hasRandomCookie,
   hasToken,
@@ -65,7 +65,17 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   nl_bsn: isDutchBsn,
   password: isPassword,
   phone: isPhoneNumber,
+  phone_br: isNationalNumber('br'),
+  phone_de: isNationalNumber('de'),
   phone_digits: hasPhoneDigits,
+  phone_es: isNationalNumber('es'),
+  phone_fr: isNationalNumber('fr'),
+  phone_in: isNationalNumber('in'),
+  phone_it: isNationalNumber('it'),
+  phone_nl: isNationalNumber('nl'),
+  phone_pl: isNationalNumber('pl'),
+  phone_uk: isNationalNumber('uk'),
+  phone_us: isNationalNumber('us'),
   phrase: isPhrase,
   pl_pesel: isPolishPesel,
   prose_password: isProsePassword,

@@ -13,7 +13,8 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
 /** Names of numbers of other kinds, of which one in thirty looks like that of a card. */
 const OTHER_NAMES = new Set(
   (
-    'barcode batch block build bytes case checksum correlation counter duration ean etag event gtin guid hash iccid id ids ' +
+    'barcode batch block build bytes case checksum correlation counter deviceid duration ean etag event gtin guid hash iccid ' +
+    'id ids itemid nodeid objectid runid userid ' +
     'imei invoice isbn issue job lsn message msg nanos nonce offset order parcel parent pid ref reference req request rev ' +
     'root seed self seq sequence serial session shipment size sku span task thread ticket tid time timestamp trace tracking ' +
     'transaction ts txid txn uid upc usec uuid version xid zxid'
@@ -24,7 +25,7 @@ const NAME_BEFORE =
   /([A-Za-z][\w.-]{0,60}(?:\s[A-Za-z]{2,6}\.?)?)(?:\s(?:is|was))?["'\\]{0,8}\s{0,2}[=:#]?\s{0,2}[["'\\#]{0,8}$/;
 
 /** Whether the name before a number is that of another kind of number, in any style of writing. */
-function hasOtherName(before: string): boolean {
+export function hasOtherName(before: string): boolean {
   const words = (NAME_BEFORE.exec(before)?.[1] ?? '')
     .replace(/([a-z])(?=[A-Z])/g, '$1 ')
     .toLowerCase()
@@ -182,9 +183,35 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = {
   YE: 30,
 };
 
-/** Whether a string is an IBAN: the length of its country, and the remainder 1 modulo 97. */
+/** Where an IBAN in lower case has letters behind its check digits, by country. Elsewhere it has digits only. */
+const LETTERS_OF_IBAN: Readonly<Record<string, RegExp>> = {
+  AD: /^\d{8}[A-Z0-9]{12}$/,
+  BG: /^[A-Z]{4}\d{6}[A-Z0-9]{8}$/,
+  CH: /^\d{5}[A-Z0-9]{12}$/,
+  FR: /^\d{10}[A-Z0-9]{11}\d\d$/,
+  GB: /^[A-Z]{4}\d{14}$/,
+  GR: /^\d{7}[A-Z0-9]{16}$/,
+  IE: /^[A-Z]{4}\d{14}$/,
+  IT: /^[A-Z]\d{10}[A-Z0-9]{12}$/,
+  LV: /^[A-Z]{4}[A-Z0-9]{13}$/,
+  MC: /^\d{10}[A-Z0-9]{11}\d\d$/,
+  MT: /^[A-Z]{4}\d{5}[A-Z0-9]{18}$/,
+  NL: /^[A-Z]{4}\d{10}$/,
+  RO: /^[A-Z]{4}[A-Z0-9]{16}$/,
+  SM: /^[A-Z]\d{10}[A-Z0-9]{12}$/,
+  TR: /^\d{6}[A-Z0-9]{16}$/,
+};
+
+/**
+ * Whether a string is an IBAN: the length of its country, and the remainder 1 modulo 97. In lower case, where ids in hex look
+ * like one, its letters also have to be where those of its country are.
+ */
 export function isIban(value: string): boolean {
-  const iban = value.replace(/[ -]/g, '').toUpperCase();
+  const iban = value.replace(/[^A-Za-z0-9]/g, '').toUpperCase();
+  if (/[a-z]/.test(value)) {
+    const account = LETTERS_OF_IBAN[iban.slice(0, 2)] ?? /^\d+$/;
+    if (!account.test(iban.slice(4))) return false;
+  }
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(iban) || IBAN_LENGTHS[iban.slice(0, 2)] !== iban.length) return false;
   return ibanRemainder(iban) === 1;
 }

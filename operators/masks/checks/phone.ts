@@ -1,3 +1,5 @@
+import { hasOtherName } from './payment.ts';
+
 /**
  * How many digits numbers of each country have after its calling code: as libphonenumber knows it, with which a test compares
  * this. The library itself has 13 MB, and decides by number ranges, of which new ones would pass until an update.
@@ -76,6 +78,8 @@ const LENGTHS = `
 11: 888
 12: 878
 `;
+/** How far before a number its name can start. */
+const NAME_LENGTH = 80;
 /** Fewer digits in all are more likely another number with a sign. */
 const LEAST_DIGITS = 7;
 
@@ -96,7 +100,10 @@ function lengthsByCode(): ReadonlyMap<string, readonly number[]> {
  * A phone number in international form, with `+` or `00`, that has as many digits as its country allows. Numbers of the North
  * American plan have an area code and an exchange that begin with 2 to 9, with or without `+1`.
  */
-export function isPhoneNumber(value: string): boolean {
+export function isPhoneNumber(value: string, text = value, start = 0): boolean {
+  // Numbers of many kinds have zeros before them.
+  if (/^00\d+$/.test(value) && hasOtherName(text.slice(Math.max(0, start - NAME_LENGTH), start)))
+    return false;
   const isInternational = /^\s*(?:\+|00)/.test(value);
   const digits = value
     .replace(/\(0\)/, '')
@@ -117,3 +124,60 @@ export function hasPhoneDigits(value: string): boolean {
   if (digits.length < LEAST_DIGITS || digits.length > 15 || /^(\d)\1*$/.test(digits)) return false;
   return !/^\d{4}[-/.]\d\d[-/.]\d\d$|^(?:\d{1,3}\.){2,3}\d{1,3}$/.test(value);
 }
+
+/** The numbers of countries as they are dialled within them, without separators: from their numbering plans. */
+const NATIONAL: Readonly<Record<string, RegExp>> = {
+  br: /^0?[1-9][1-9](?:9\d{8}|[2-5]\d{7})$/,
+  de: /^0(?:1[5-8]\d{7,9}|[2-9]\d{7,9})$/,
+  es: /^[6-9]\d{8}$/,
+  fr: /^0[1-9]\d{8}$/,
+  in: /^(?:0?[6-9]\d{9}|0[1-8]\d{9})$/,
+  it: /^(?:3[1-9]\d{8}|3[2-9]\d{7}|0[1-9]\d{7,9})$/,
+  nl: /^0[1-9]\d{8}$/,
+  pl: /^(?:1[2-8]|2[2-59]|3[2-4]|4[1-468]|45|5[0-9]|6[0-35-9]|7[1-9]|8[1-9]|9[145])\d{7}$/,
+  uk: /^0(?:[1-37]\d{9}|[89]\d{8,9}|1\d{8})$/,
+  us: /^1?[2-9](?!11)[0-8]\d[2-9](?!11)\d{6}$/,
+};
+/** Names of phones in the languages of these countries, at the end of a key. */
+const PHONE_NAME =
+  /(?:phone|tel|fax|mobil|cell(?=ular|_|n)|handy|m[oó]vil|gsm|kom[oó]rk|contact|kontakt|whatsapp|sms|msisdn|call|dial|ruf|number|num|numero|nr|no|n°|to|from|line|portable)[a-z0-9_.-]{0,12}$/i;
+/** Words before numbers without separators that are no phones, and seconds since 1970. */
+const OTHER_WORD =
+  /\b(?:customer|client|account|acct|member|employee|user|product|article|item|node|process|worker|code|zip|plz|cep|imsi|amount|total|price|balance|count|sum|value|cell)s?[ ]?$/i;
+const EPOCH = /^1[4-9]\d{8}$/;
+/** What counts, rather than calls: `612 345 678 bytes`. */
+const UNIT =
+  /^\s?(?:bytes?|octets|[kKMGT]i?B|[mµun]?s|sec|rows?|records?|items?|files?|lines?|events?|msgs?|messages?|requests?|users?|times|pages?|points|blocks?|keys?|ops|EUR|USD|GBP|PLN|BRL|INR|[€$£%])(?![A-Za-z])/;
+
+/** A key and what separates it from its value. */
+const KEY_BEFORE = /([A-Za-zÀ-ÿ][\wÀ-ÿ.-]{0,60})["'\\]{0,8}\s{0,2}[:=]\s{0,2}["'\\[]{0,8}$/;
+
+/**
+ * A check of phone numbers as a country writes them. They have no check digit, so what stands around a number decides: the name
+ * of another kind of number, a unit, or more digits.
+ */
+export const isNationalNumber = (country: string) => {
+  const plan = NATIONAL[country] as RegExp;
+  return (value: string, text = value, start = 0): boolean => {
+    const digits = value.replace(/[^0-9]/g, '');
+    if (!plan.test(digits) || /^0?(\d)\1*$/.test(digits)) return false;
+    const before = text.slice(Math.max(0, start - NAME_LENGTH), start);
+    const after = text.slice(start + value.length, start + value.length + 16);
+    if (UNIT.test(after) || hasOtherName(before)) return false;
+    return digits === value ? !isOtherNumber(digits, before, after) : !isInGroups(before, after);
+  };
+};
+
+/** Whether digits without separators are another kind of number: by its value, the word, key or long number beside it. */
+function isOtherNumber(digits: string, before: string, after: string): boolean {
+  if (EPOCH.test(digits) || OTHER_WORD.test(before) || /\d{5,} $/.test(before)) return true;
+  // Flow logs of AWS have the id of an account before that of an interface.
+  if (/^ (?:\d{5}|eni-)/.test(after)) return true;
+  const key = KEY_BEFORE.exec(before)?.[1];
+  return key !== undefined && !PHONE_NAME.test(key);
+}
+
+/** Whether a number in groups is a part of a longer row of groups. A time or a date before it is none. */
+const isInGroups = (before: string, after: string): boolean =>
+  (/\d[ .-]$/.test(before) && !/(?::\d\d(?:[.,]\d{1,9})?|\d[-/]\d\d[-/]\d{2,4}) $/.test(before)) ||
+  /^[ .-]\d{1,4}(?!\d|[./-]\d)/.test(after);

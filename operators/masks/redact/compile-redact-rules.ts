@@ -280,10 +280,13 @@ const groupsThatPass =
     return [{ start, end }];
   };
 
+/** What is between groups of a number: also spaces that do not break. */
+const SEPARATORS = ' -./\u00a0\u202f';
+
 /** Where the last separator of groups between two places is, or the first of the places. */
 function lastSeparator(text: string, start: number, end: number): number {
   let at = end - 1;
-  while (at > start && text[at] !== ' ' && text[at] !== '-' && text[at] !== '.') at--;
+  while (at > start && !SEPARATORS.includes(text[at] as string)) at--;
   return at;
 }
 
