@@ -101,9 +101,7 @@ function lengthsByCode(): ReadonlyMap<string, readonly number[]> {
  * American plan have an area code and an exchange that begin with 2 to 9, with or without `+1`.
  */
 export function isPhoneNumber(value: string, text = value, start = 0): boolean {
-  // Numbers of many kinds have zeros before them.
-  if (/^00\d+$/.test(value) && hasOtherName(text.slice(Math.max(0, start - NAME_LENGTH), start)))
-    return false;
+  if (value.startsWith('00') && hasOtherZeros(value, text, start)) return false;
   const isInternational = /^\s*(?:\+|00)/.test(value);
   const digits = value
     .replace(/\(0\)/, '')
@@ -116,6 +114,15 @@ export function isPhoneNumber(value: string, text = value, start = 0): boolean {
   const code = [1, 2, 3].map((length) => digits.slice(0, length)).find((start) => lengths?.has(start));
   if (code === undefined || digits.length < LEAST_DIGITS) return false;
   return lengths.get(code)?.includes(digits.length - code.length) ?? false;
+}
+
+/** Whether zeros fill up a number of another kind, as `0043754335` and `004141 882162 7630` have them. */
+function hasOtherZeros(value: string, text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - NAME_LENGTH), start);
+  const after = text.slice(start + value.length, start + value.length + 16);
+  if (hasOtherName(before)) return true;
+  if (/^\d+$/.test(value)) return isOtherNumber(value, before, after);
+  return isInGroups(before, after) || /^\d{6,} \d+ \d+$/.test(value);
 }
 
 /** A number behind the name of a phone: as many digits as numbers have, and no date or address. */
