@@ -13,7 +13,7 @@ const examples = createRequire(import.meta.url)('libphonenumber-js/examples.mobi
 const PACKS = packNames().filter((name) => name.startsWith('pii/phone-'));
 
 /** Numbers as people write them. Most are of ranges that no one has. */
-const WRITTEN: Readonly<Record<string, readonly string[]>> = {
+const WRITTEN: Readonly<Record<string, string>> = {
   br: `(11) 91234-5678|(21) 3123-4567|11 91234-5678|11912345678|(11)912345678|11 9 1234 5678|(011) 91234-5678|
     (85) 98888.7777|21 2345-6789|(31) 9 9876-5432|011 3123-4567|(61) 3321 4455`,
   de: `030 12345678|030/12345678|030-1234567|(030) 1234567|089 / 123 456 78|0170 1234567|0171-123 45 67|01701234567|
