@@ -46,14 +46,14 @@ export class ByteWriter {
   }
 
   /** Other bytes as a whole. */
-  all(from: Buffer): void {
+  copyAll(from: Buffer): void {
     this.reserve(from.length);
     this.#bytes.set(from, this.#length);
     this.#length += from.length;
   }
 
   /** A few bytes, in less time than a call of V8 takes. */
-  few(from: DataView, start = 0, end = from.byteLength): void {
+  copySmall(from: DataView, start = 0, end = from.byteLength): void {
     this.reserve(end - start);
     const view = this.#view;
     let at = this.#length;

@@ -14,6 +14,7 @@ const COMPRESS = { gzip: promisify(gzip), zstd: zstdCompress && promisify(zstdCo
  * The default of zstd is 3 as well.
  */
 const GZIP_LEVEL = 3;
+const LARGEST_CHUNK = 1024 * 1024;
 const NO_ZSTD = `\`zstd\` requires Node.js 22.15 or later, and this is ${process.version}; use \`gzip\``;
 
 export async function compressed(body: Buffer, compression: 'none' | 'gzip' | 'zstd'): Promise<Buffer> {
@@ -21,7 +22,7 @@ export async function compressed(body: Buffer, compression: 'none' | 'gzip' | 'z
   const compress = COMPRESS[compression];
   if (compress === undefined) throw new PluginError(NO_ZSTD);
   // Each chunk of the result waits for this thread; by default there are hundreds, of 16 KiB.
-  const chunkSize = Math.max(16 * 1024, body.length >> 2);
+  const chunkSize = Math.min(Math.max(16 * 1024, body.length >> 2), LARGEST_CHUNK);
   return compress(body, compression === 'gzip' ? { level: GZIP_LEVEL, chunkSize } : { chunkSize });
 }
 

@@ -17,8 +17,8 @@ const MOST_COMPARED = 64;
 
 /**
  * The records of a request in protobuf, as JSON. Bytes become bytes: strings and objects in between would take three times as
- * long. A malformed record is left out and counted; unknown fields are left out. If a field is there several times, the last one
- * counts.
+ * long. A malformed record is left out and counted. Unknown fields are left out, but groups, which OTLP does not have, are malformed.
+ * If a field is there several times, the last one counts: messages are not merged.
  *
  * @throws MalformedMessage if what holds the records is malformed
  */
@@ -136,7 +136,7 @@ function writeFields(json: ByteWriter, reader: ProtobufReader, { fields }: Messa
     const field = fields[position] as Field;
     const before = json.length;
     if (before > start) json.byte(COMMA);
-    json.few(field.key);
+    json.copySmall(field.key);
     if (field.type === 'attributes') {
       reader.position = first;
       writeAttributes(json, reader, field.number, 0, last);
@@ -154,7 +154,7 @@ function writeObject(json: ByteWriter, reader: ProtobufReader, message: Message)
   json.byte(CLOSE);
 }
 
-/** Returns false for the value that a field has which is not there. */
+/** Returns false if the value is the default, which is left out. */
 function writeField(json: ByteWriter, reader: ProtobufReader, { type }: Field): boolean {
   if (typeof type === 'object') {
     writeObject(json, reader.message(), type);
@@ -176,7 +176,7 @@ function writeField(json: ByteWriter, reader: ProtobufReader, { type }: Field): 
       const time = readTime(reader);
       if (time === undefined) return false;
       json.byte(QUOTE);
-      json.few(time);
+      json.copySmall(time);
       json.byte(QUOTE);
       return true;
     }
@@ -224,7 +224,7 @@ function writeAttributes(
     writeAttribute(json, attribute, depth);
   };
   const { position } = reader;
-  const areDistinct = haveOwnNames(reader, number, last);
+  const areDistinct = haveDistinctNames(reader, number, last);
   reader.position = position;
   if (areDistinct) eachPart(reader, number, write, last);
   else {
@@ -236,7 +236,7 @@ function writeAttributes(
 }
 
 /** Whether attributes are few and no two have the same name. False if it is not clear. */
-function haveOwnNames(reader: ProtobufReader, number: number, last?: number): boolean {
+function haveDistinctNames(reader: ProtobufReader, number: number, last?: number): boolean {
   const hashes: number[] = [];
   let areDistinct = true;
   const compare = (attribute: ProtobufReader): void => {
@@ -272,10 +272,10 @@ function nameOf(attribute: ProtobufReader): string {
 
 function writeAttribute(json: ByteWriter, reader: ProtobufReader, depth: number): void {
   const { name, value } = findAttribute(reader);
-  if (name === undefined) json.few(NO_NAME);
+  if (name === undefined) json.copySmall(NO_NAME);
   else reader.goTo(name).copyString(json);
   json.byte(COLON);
-  if (value === undefined) json.few(NULL);
+  if (value === undefined) json.copySmall(NULL);
   else writeAny(json, reader.goTo(value).message(), depth);
 }
 
@@ -294,7 +294,7 @@ function writeAny(json: ByteWriter, reader: ProtobufReader, depth: number): void
     }
     reader.skip();
   }
-  if (last === undefined) json.few(NULL);
+  if (last === undefined) json.copySmall(NULL);
   else writeMember(json, reader.goTo(last), depth);
 }
 
@@ -304,7 +304,7 @@ function writeMember(json: ByteWriter, reader: ProtobufReader, depth: number): v
       reader.copyString(json);
       break;
     case 2:
-      json.few(reader.uint32() === 0 ? FALSE : TRUE);
+      json.copySmall(Number(reader.int64()) === 0 ? FALSE : TRUE);
       break;
     case 3:
       writeInteger(json, reader.int64());

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ByteWriter } from '../http/byte-writer.ts';
 
-/** Bytes that are no message of protobuf. Its message holds nothing of them. */
+/** Bytes that are no message of protobuf. The message of the error never contains them. */
 export class MalformedMessage extends Error {}
 
 export const VARINT = 0;

@@ -29,7 +29,7 @@ export function commonOf(name: string, fields: string, schemaUrl: string): Commo
 export const exactNumber = (value: number | bigint) =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
-/** JSON has no others. */
+/** A number that JSON can represent; NaN and the infinities as strings. */
 export const finite = (value: number) => (Number.isFinite(value) ? value : String(value));
 
 /** Of a property or an item beside its text, about. */
@@ -65,6 +65,9 @@ export class Records {
   #size = 0;
   #common: readonly Buffer[] = [];
   #commonBytes = 0;
+  /** Of the records, without resources and scopes. */
+  #ownBytes = 0;
+  #reservedBytes = 0;
   #fieldsStart = 0;
 
   /** `expectedBytes`: about those of all records as JSON, without resources and scopes. */
@@ -83,7 +86,9 @@ export class Records {
     const copy = Math.max(this.#commonBytes, resource.memory + scope.memory);
     if (count === 0) return;
     this.#reserve(count * copy, 'resource and scope, repeated for each record, are');
-    this.#json.reserve(this.#expectedBytes + count * this.#commonBytes);
+    this.#reserveOwn(this.#expectedBytes);
+    const left = Math.max(0, this.#expectedBytes - this.#ownBytes);
+    this.#json.reserve(left + count * this.#commonBytes);
   }
 
   /** Adds a record. `write` calls `startFields`, and writes the fields as JSON, without the braces around them. */
@@ -95,11 +100,12 @@ export class Records {
       for (const common of this.#common) {
         if (common.length === 0) continue;
         if (json.length > this.#fieldsStart) json.byte(COMMA);
-        json.all(common);
+        json.copyAll(common);
       }
-      json.few(AFTER_FIELDS);
+      json.copySmall(AFTER_FIELDS);
       this.#size++;
-      this.#reserve(json.length - start - this.#commonBytes, 'the records as JSON are');
+      this.#ownBytes += json.length - start - this.#commonBytes;
+      this.#reserveOwn(this.#ownBytes);
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
       json.rewind(start);
@@ -108,12 +114,19 @@ export class Records {
     }
   }
 
+  /** Has reserved so many bytes for the records, without resources and scopes. */
+  #reserveOwn(bytes: number): void {
+    if (bytes <= this.#reservedBytes) return;
+    this.#reserve(bytes - this.#reservedBytes, 'the records as JSON are');
+    this.#reservedBytes = bytes;
+  }
+
   /** Where the fields of a record are to be written. Its time is as `timeText` writes it. */
   startFields(time: DataView = this.#nowBytes): ByteWriter {
     const json = this.#json;
-    json.few(BEFORE_TIMESTAMP);
-    json.few(time, 0, MILLISECONDS_LENGTH);
-    json.few(BEFORE_FIELDS);
+    json.copySmall(BEFORE_TIMESTAMP);
+    json.copySmall(time, 0, MILLISECONDS_LENGTH);
+    json.copySmall(BEFORE_FIELDS);
     this.#fieldsStart = json.length;
     return json;
   }

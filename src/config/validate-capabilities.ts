@@ -252,7 +252,7 @@ const EVENTS_IN_FLIGHT = 1000;
  */
 const LINES_IN_FLIGHT = 10_000;
 /**
- * The default at most, for lines whose forwarder takes larger batches. More events may come twice after a crash, so they
+ * The largest default, for lines whose forwarder takes large batches. Each event in flight may come twice after a crash, so more
  * have to be asked for.
  */
 const MOST_LINES_IN_FLIGHT = 200_000;

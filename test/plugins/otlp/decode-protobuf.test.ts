@@ -53,7 +53,14 @@ const { any, attribute } = fc.letrec<{ any: Both; attribute: Both }>((tie) => {
     any: fc.oneof(
       { maxDepth: 4 },
       text.map((value): Both => ({ wire: string(value), json: { stringValue: value } })),
-      fc.boolean().map((value): Both => ({ wire: int(2, value ? 1n : 0n), json: { boolValue: value } })),
+      fc
+        .oneof(
+          fc.constant(0n),
+          fc.constant(1n),
+          fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }),
+          fc.constant(2n ** 32n),
+        )
+        .map((value): Both => ({ wire: int(2, value), json: { boolValue: value !== 0n } })),
       wordWith(true).map((value): Both => ({ wire: int(3, value), json: { intValue: String(value) } })),
       fc
         .double()
