@@ -59,9 +59,10 @@ export function recordsFrom({ topic, key, payload }: RecordSettings): RecordSour
     ofLines: isPlain
       ? (lines) => {
           const timeOf = lineTimes();
-          const records = linesIn(Buffer.from(lines)).map((value, index) => ({
-            ...{ topic, key: undefined, value, index, timestamp: timeOf(value) },
-          }));
+          const records = linesIn(Buffer.from(lines)).map((value, index) => {
+            const timestamp = timeOf(value);
+            return { topic, key: undefined, value, timestamp, index };
+          });
           return { records, failed: [] };
         }
       : undefined,
@@ -99,27 +100,34 @@ function text(event: CollectedEvent, payload: RecordSettings['payload']): string
 }
 
 /** The time of an event, or `now` if it is later: a broker refuses records of the future. */
-function recordTime(timestamp: string, now: number): number {
+function recordTime(timestamp: string, now: number): bigint {
   const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? now : Math.min(time, now);
+  return BigInt(Number.isNaN(time) ? now : Math.min(time, now));
 }
 
 /** How a serialised event starts, before its time. */
 const START = '{"timestamp":"';
 const QUOTE = 0x22;
+const NOTHING = Buffer.alloc(0);
 
 /** Gives the times of serialised events. Those that follow each other often have the same one. */
-function lineTimes(): (line: Buffer) => number {
+function lineTimes(): (line: Buffer) => bigint {
   const now = asyncScheduler.now();
-  let last = '';
-  let time = now;
+  let last: Buffer = NOTHING;
+  let time = BigInt(now);
   return (line) => {
-    const start = line.toString('latin1', 0, line.indexOf(QUOTE, START.length));
-    if (start === last) return time;
-    last = start;
-    time = start.startsWith(START) ? recordTime(start.slice(START.length), now) : now;
+    if (last.length > 0 && startsWith(line, last)) return time;
+    last = line.subarray(0, line.indexOf(QUOTE, START.length) + 1);
+    const start = last.toString('latin1', 0, last.length - 1);
+    time = start.startsWith(START) ? recordTime(start.slice(START.length), now) : BigInt(now);
     return time;
   };
+}
+
+/** Without a call of V8, which takes longer than the few bytes. */
+function startsWith(line: Buffer, start: Buffer): boolean {
+  for (let at = 0; at < start.length; at++) if (line[at] !== start[at]) return false;
+  return true;
 }
 
 /** The lines, without a copy. */

@@ -20,8 +20,8 @@ export interface RecordBatch {
 export interface OutgoingRecord {
   readonly key: Buffer | undefined;
   readonly value: Buffer;
-  /** Milliseconds. */
-  readonly timestamp: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: bigint;
 }
 
 /** An idempotent producer: what the forwarder uses of the client, so that tests can take its place. */
@@ -64,10 +64,7 @@ export const openWriter: OpenWriter = async (settings) => {
 
 /** The records as the client takes them. */
 export const messagesOf = ({ topic, partition, records }: RecordBatch) =>
-  records.map(({ key, value, timestamp }) => {
-    const message = { topic, partition, value, timestamp: BigInt(timestamp) };
-    return key === undefined ? message : { ...message, key };
-  });
+  records.map(({ key, value, timestamp }) => ({ topic, partition, key: key as Buffer, value, timestamp }));
 
 /** @throws KafkaError */
 export async function partitionsOf(topic: string, producer: Producer<Buffer, Buffer>): Promise<number> {

@@ -125,7 +125,13 @@ export class FakeKafka {
 
   #store({ topic, partition, records }: RecordBatch): void {
     for (const { key, value, timestamp } of records) {
-      this.stored.push({ topic, partition, key: key?.toString(), text: value.toString(), timestamp });
+      this.stored.push({
+        topic,
+        partition,
+        key: key?.toString(),
+        text: value.toString(),
+        timestamp: Number(timestamp),
+      });
     }
   }
 
