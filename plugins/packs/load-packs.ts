@@ -1,9 +1,10 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
 import { MillraceError } from '../../src/sdk/index.ts';
 import { packFiles } from './pack-files.ts';
-import { type BuiltPack, type ExpressionRule, type Pack, type PackRule, rulesOfPack } from './pack-schema.ts';
+import type { BuiltPack, ExpressionRule, Pack, PackRule } from './pack-schema.ts';
+import { rulesOfPack } from './rules-of-pack.ts';
 
-export type { ExpressionRule, Pack, PackRule } from './pack-schema.ts';
+export type { ExpressionRule, Pack, PackRule };
 
 /** The packs that `redact` applies unless others are named. */
 export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];

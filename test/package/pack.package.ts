@@ -193,7 +193,7 @@ describe('@millrace/operators, installed alone', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 
-  it('brings what follows files and parses expressions, in about 2 MB beside rxjs', () => {
+  it('brings what follows files and parses expressions, in less than 3 MB beside rxjs', () => {
     const packages = alone.packages().map((path) => path.replace(/^node_modules\//, ''));
     expect(packages.toSorted()).toEqual([
       '@eslint-community/regexpp',
@@ -207,7 +207,7 @@ describe('@millrace/operators, installed alone', () => {
     ]);
     const ours = packages.filter((name) => name !== 'rxjs' && name !== 'tslib');
     const sizes = ours.map((name) => sizeOf(join(alone.folder, 'node_modules', name)));
-    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(2.6e6);
+    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(2.8e6);
   });
 
   it.each([

@@ -49,6 +49,7 @@ const WITHOUT_CODE: Readonly<Record<string, string>> = {
   'plugins/http-in/request-body.ts': 'nobody is there who could be answered',
   'plugins/masks/redact-actions.ts': 'checked when the configuration is loaded',
   'plugins/packs/packs-from-yaml.ts': 'the build',
+  'plugins/packs/rules-of-pack.ts': 'cannot happen',
   'src/config/load-config.ts': 'cannot happen',
   'src/config/tests/values.ts': 'caught by its callers',
   'src/engine/run-scope.ts': 'cannot happen',

@@ -1,3 +1,4 @@
+import { argumentError } from '../../support/check-options.ts';
 import { CHECKS } from '../checks/index.ts';
 import { lazily } from '../expression/linear-engine.ts';
 import type { Finder, FoundKey, Place } from '../search/finder.ts';
@@ -48,7 +49,7 @@ export function compileNotation(notation: Notation): CompiledNotation {
 const FORM = /^(.*?)(KEY|NAME)(.*)VALUE(.*)$/s;
 
 function fail({ notation }: Notation, field: string): never {
-  throw new TypeError(`the notation ${notation} has a wrong ${field}`);
+  throw argumentError(TypeError, `the notation ${notation} has a wrong ${field}`);
 }
 
 /** Whether something is no secret, because of a guard. */

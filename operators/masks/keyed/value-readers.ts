@@ -184,15 +184,15 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,
   quoted,
   /** A parameter of a URL, which ends where the next one or what is around the URL starts. */
-  query: matching(/[^\s"'`&;<>#\\)\]}|,]+/y),
+  query: /* @__PURE__ */ matching(/[^\s"'`&;<>#\\)\]}|,]+/y),
   /** Words between two tags. */
-  element: matching(/[^<>\s\]]+(?:\s[^<>\s\]]+)*/y),
+  element: /* @__PURE__ */ matching(/[^<>\s\]]+(?:\s[^<>\s\]]+)*/y),
   /** One word in a tag. */
-  tagged: matching(/[^<>&\s]+/y),
+  tagged: /* @__PURE__ */ matching(/[^<>&\s]+/y),
   /** One word, without quotes or braces around it. */
-  word: matching(/[^\s"'`<>\\{}]+/y),
+  word: /* @__PURE__ */ matching(/[^\s"'`<>\\{}]+/y),
   /** One word of a sentence, without the sign that ends the sentence. */
-  told: matching(/[^\s"'`]*[^\s"'`.,;:]/y),
+  told: /* @__PURE__ */ matching(/[^\s"'`]*[^\s"'`.,;:]/y),
   /** One argument of a command, whose quote may be open already. */
   argument: (text, start) => {
     const end = matchEnd(/[^\s"']+/y, text, start);
@@ -210,22 +210,22 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** The cells of a table below the name of their column. */
   column: cellsBelow,
   /** The rest of a line, to a space. */
-  line: matching(/[^\s\\"']+/y),
+  line: /* @__PURE__ */ matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
-  cell: matching(/[^\s|│┃"\\]+/y),
+  cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+/y),
   /** A value in an encoded query or in encoded JSON. */
-  percent: matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
+  percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
-  words: matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,23}/y),
+  words: /* @__PURE__ */ matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,23}/y),
   /** Bytes as the registry of Windows has them. */
-  hex: matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
+  hex: /* @__PURE__ */ matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
   /** One word in what a language wraps around values. */
-  wrapped: matching(/[^\s"'`()[\]]{3,}/y),
+  wrapped: /* @__PURE__ */ matching(/[^\s"'`()[\]]{3,}/y),
   /** What stands between brackets, in one word. */
-  bracketed: matching(/[^\s"'`(),;<>[\]{}|]{1,200}/y),
+  bracketed: /* @__PURE__ */ matching(/[^\s"'`(),;<>[\]{}|]{1,200}/y),
   /** One word between square brackets, and one between round ones. */
-  squared: matching(/[^\]\s]{1,200}/y),
-  round: matching(/[^()\s]{1,200}/y),
+  squared: /* @__PURE__ */ matching(/[^\]\s]{1,200}/y),
+  round: /* @__PURE__ */ matching(/[^()\s]{1,200}/y),
   /** The value in a field beside the one with the name, in front of whose end the quote after the name stands. */
   beside: (text, end) => {
     let start = end;
