@@ -44,6 +44,17 @@ describe('a value whose key is in a line before', () => {
     ],
     ['an answer to a prompt of SMTP', 'S: 334 UGFzc3dvcmQ6\nC: ⟦QVUd5rmwJEX4/yoH⟧\nS: 235 ok'],
     ['CSV', 'id,user,password\n1,ada,⟦Kiwi-3YYNac⟧\n2,bob,"⟦guKf,Y30te⟧"\n3,eve,\ndone, all of them'],
+    ['CSV with a row without a value', 'user,password\nbob,\nada,⟦Kiwi-3YYNac⟧'],
+    ['CSV with a placeholder', 'user,password\nbob,changeme\nada,⟦Kiwi-3YYNac⟧'],
+    ['CSV with an empty line and a comment', 'user,password\n\nada,⟦Kiwi-3YYNac⟧\n# two\neve,⟦Lunaroc1977⟧'],
+    [
+      'a drawn table with an empty cell',
+      '| user | password |\n|---|---|\n| bob |  |\n| ada | ⟦Kiwi-3YYNac⟧ |',
+    ],
+    [
+      'CSV of many rows',
+      `user,password\n${Array.from({ length: 1200 }, (_, n) => `ada${n},⟦Kiwi-${n}YYNac⟧`).join('\n')}`,
+    ],
     ['CSV with other separators', 'user;mot de passe\nada;⟦Lunaroc1977⟧'],
     ['a table', '| user | password |\n|------|----------|\n| ada  | ⟦Hunter2029⟧ |'],
   ])('is masked: %s', (_, marked) => {
@@ -57,6 +68,7 @@ describe('a value whose key is in a line before', () => {
     ['another name', '- name: DB_PASSWORD\n- name: LOG_TARGET\n  value: x7Kd93Qa'],
     ['the field of another object', '"name": "password",\n"type": "string"\n"user": "x7Kd93Qa"'],
     ['words after a list', 'fields are user, password\nx, y7Kd93Qa'],
+    ['a log with columns', 'WARN|auth|password\nINFO|http|request x7Kd93Qa'],
     ['a row with other columns', 'id,user,password\n1,ada\n2,bob,x7Kd93Qa'],
     ['a placeholder', 'password: |\n  ${PASSWORD}'],
   ])('is not taken for one: %s', (_, text) => {

@@ -28,6 +28,9 @@ const ELEMENT = /<[\w:.-]*$/;
 const COLUMNS =
   /^\s*[|]?\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?(?:(?:[,;\t]|\s*\|\s*)["']?[\p{L}_][\p{L}\w .-]{0,40}["']?){1,60}\s*[|]?\s*$/u;
 
+/** A line of a log, which may have columns too. */
+const LEVEL = /^\W*(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|crit(?:ical)?)\W/i;
+
 /** Finds lines with an open key, among those with a name. It has no values of its own. */
 export class OpenKeyFinder implements Finder {
   end = 0;
@@ -64,7 +67,9 @@ export class OpenKeyFinder implements Finder {
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
       }
     }
-    return COLUMNS.test(line) && names.in(line).some(({ entry }) => KINDS.includes(entry.kind))
+    return COLUMNS.test(line) &&
+      !LEVEL.test(line) &&
+      names.in(line).some(({ entry }) => KINDS.includes(entry.kind))
       ? 'rows'
       : undefined;
   }

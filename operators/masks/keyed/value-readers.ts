@@ -119,9 +119,6 @@ function linesOfBlock(text: string, start: number): readonly Place[] {
   return lines;
 }
 
-/** Rows of a table that are read. */
-const MOST_ROWS = 1000;
-
 /** The cells of a row, without their quotes. A quote in a quoted cell is doubled. */
 function cellsOf(text: string, from: number, to: number, separator: string): Place[] {
   const cells: Place[] = [];
@@ -148,37 +145,74 @@ function cellsOf(text: string, from: number, to: number, separator: string): Pla
   return cells;
 }
 
+const LONGEST_ROW = 2000;
+/** What stands between the names of columns and the first row. */
 const RULER = /^[\s|+:=-]*$/;
 
-/** The cells of a column, whose name in the first row starts at a place in front of the given one. */
-function cellsBelow(text: string, end: number): readonly Place[] {
-  const from = text.lastIndexOf('\n', end - 1) + 1;
-  let to = text.indexOf('\n', end);
-  if (to === -1 || to - from > LONGEST_ROW) return [];
-  const header = text.slice(from, to);
-  const separator = [';', '\t', '|', ','].find((one) => header.includes(one));
-  if (separator === undefined) return [];
-  const names = cellsOf(text, from, to, separator);
-  const column = names.findIndex((cell) => cell.end === end);
-  // A list in a sentence has spaces.
-  const isSentence = (line: string) => separator !== '|' && line.includes(`${separator} `);
-  if (column === -1 || names.length < 2 || isSentence(header)) return [];
-  const values: Place[] = [];
-  for (let row = 0; row < MOST_ROWS && to < text.length; row++) {
-    const start = to + 1;
-    const next = text.indexOf('\n', start);
-    to = next === -1 ? text.length : next;
-    const line = text.slice(start, to);
-    if (RULER.test(line)) continue;
-    const cells = cellsOf(text, start, to, separator);
-    if (cells.length !== names.length || isSentence(line)) break;
-    const { start: at, end: last } = cells[column] as Place;
-    if (last > at) values.push({ start: at, end: last });
-  }
-  return values;
+interface Table {
+  readonly text: string;
+  /** Where the names of the columns start, and where the last row ends. */
+  readonly from: number;
+  readonly to: number;
+  readonly names: readonly Place[];
+  readonly rows: readonly (readonly Place[])[];
 }
 
-const LONGEST_ROW = 2000;
+const separatorOf = (header: string) => [';', '\t', '|', ','].find((one) => header.includes(one));
+/** A list in a sentence has spaces. */
+const isSentence = (line: string, separator: string) => separator !== '|' && line.includes(`${separator} `);
+
+/** Whether a line has as many cells as the names of columns. */
+export function isRowOf(header: string, line: string): boolean {
+  const separator = separatorOf(header);
+  if (separator === undefined || isSentence(line, separator)) return false;
+  return (
+    cellsOf(line, 0, line.length, separator).length === cellsOf(header, 0, header.length, separator).length
+  );
+}
+
+/** The table whose first line has these bounds. */
+function readTable(text: string, from: number, end: number): Table {
+  const header = text.slice(from, end);
+  const separator = separatorOf(header);
+  if (separator === undefined || isSentence(header, separator)) {
+    return { text, from, to: from, names: [], rows: [] };
+  }
+  const names = cellsOf(text, from, end, separator);
+  const rows: Place[][] = [];
+  let to = end;
+  while (to < text.length) {
+    const start = to + 1;
+    const next = text.indexOf('\n', start);
+    const last = next === -1 ? text.length : next;
+    const line = text.slice(start, last);
+    if (!RULER.test(line)) {
+      const cells = cellsOf(text, start, last, separator);
+      if (cells.length !== names.length || isSentence(line, separator)) break;
+      rows.push(cells);
+    }
+    to = last;
+  }
+  return { text, from, to, names, rows };
+}
+
+let lastTable: Table | undefined;
+
+/** The cells of a column, whose name in the first row ends at a place. */
+function cellsBelow(text: string, end: number): readonly Place[] {
+  // Names may be many in one long line: none of them may search all of it.
+  const before = text.slice(Math.max(0, end - LONGEST_ROW), end);
+  const from = end - before.length + before.lastIndexOf('\n') + 1;
+  const length = text.slice(end, from + LONGEST_ROW).indexOf('\n');
+  if (length === -1 || (from > 0 && text[from - 1] !== '\n')) return [];
+  const isKnown = lastTable?.text === text && lastTable.from <= from && from < lastTable.to;
+  if (!isKnown) lastTable = readTable(text, from, end + length);
+  const { names, rows, from: start } = lastTable as Table;
+  // A row of the table is no header of another one, so that each row is read once.
+  const column = start === from && names.length > 1 ? names.findIndex((cell) => cell.end === end) : -1;
+  if (column === -1) return [];
+  return rows.map((cells) => cells[column] as Place).filter((cell) => cell.end > cell.start);
+}
 
 export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,

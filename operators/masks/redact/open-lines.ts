@@ -1,5 +1,6 @@
 import { DEFAULT_MAX_KEYS, LruMap } from '../../support/lru-map.ts';
 import type { OpenKey } from '../keyed/open-key.ts';
+import { isRowOf } from '../keyed/value-readers.ts';
 import type { FieldPart } from './block-tracker.ts';
 import type { TextMasker } from './text-masker.ts';
 
@@ -15,13 +16,13 @@ interface OpenLines {
 
 /** Lines after a key in which its value is looked for. A block or a table may have more. */
 const MOST_LINES = 3;
-const MOST_ROWS = 1000;
+const MOST_ROWS = 100_000;
 /** Characters. */
 const LONGEST = 2000;
 
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
-/** What stands between the names of columns and the first row. */
-const RULER = /^[\s|+:=-]+$/;
+/** What stands between the names of columns and the first row, or between rows. */
+const BETWEEN_ROWS = /^(?:[\s|+:=-]*|\s*#.*)$/;
 
 /** Masks values whose keys are in a line before: the rules search both together. */
 export class LineContext {
@@ -96,7 +97,7 @@ function continued(open: OpenLines | undefined, line: string, hasValue: boolean)
   const left = open.left - 1;
   switch (open.key) {
     case 'rows':
-      return hasValue || RULER.test(line) ? { ...open, left } : undefined;
+      return hasValue || BETWEEN_ROWS.test(line) || isRowOf(open.text, line) ? { ...open, left } : undefined;
     case 'block':
       return line.trim() === '' || indentOf(line) > open.indent ? { ...open, left } : undefined;
     default:
