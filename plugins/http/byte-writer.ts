@@ -45,13 +45,6 @@ export class ByteWriter {
     this.#length = length + end - start;
   }
 
-  /** Other bytes as a whole. */
-  copyAll(from: Buffer): void {
-    this.reserve(from.length);
-    this.#bytes.set(from, this.#length);
-    this.#length += from.length;
-  }
-
   /** A few bytes, in less time than a call of V8 takes. */
   copySmall(from: DataView, start = 0, end = from.byteLength): void {
     this.reserve(end - start);

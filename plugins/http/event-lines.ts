@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type CollectedEvent, parseJson } from '../../src/sdk/index.ts';
+import { hasBytes } from '../has-bytes.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { flatLine } from './documents.ts';
 
@@ -57,7 +58,7 @@ export class EventLines {
   /** Of the current event. Lines that were read together have the same one, which is decoded once. */
   get timestamp(): string {
     const { bytes, timestampStart: start, timestampEnd: end } = this;
-    if (end - start !== this.#timestamp.length || !this.has(this.#timestamp, start)) {
+    if (end - start !== this.#timestamp.length || !hasBytes(bytes, this.#timestamp, start)) {
       this.#timestamp = bytes.subarray(start, end);
       this.#timestampText = this.#timestamp.toString();
     }
@@ -69,21 +70,14 @@ export class EventLines {
     return parseJson(this.bytes.toString('utf8', this.#start, this.#end)) as CollectedEvent;
   }
 
-  /** Whether there are other bytes at a place of these. Buffer's `compare` takes longer for some hundred of them. */
-  has(expected: Buffer, at: number): boolean {
-    const { bytes } = this;
-    for (let n = 0; n < expected.length; n++) if (bytes[at + n] !== expected[n]) return false;
-    return true;
-  }
-
   #findParts(): boolean {
-    if (!this.has(BEFORE_TIMESTAMP, this.#start)) return false;
-    this.timestampStart = this.#start + BEFORE_TIMESTAMP.length;
     const { bytes } = this;
+    if (!hasBytes(bytes, BEFORE_TIMESTAMP, this.#start)) return false;
+    this.timestampStart = this.#start + BEFORE_TIMESTAMP.length;
     let at = this.timestampStart;
     while (bytes[at] !== QUOTE) if (at >= bytes.length || bytes[at++] === BACKSLASH) return false;
     this.timestampEnd = at;
-    if (!this.has(BEFORE_DATA, at)) return false;
+    if (!hasBytes(bytes, BEFORE_DATA, at)) return false;
     this.dataStart = at + BEFORE_DATA.length;
     return this.#findEndOfData();
   }
@@ -104,7 +98,7 @@ export class EventLines {
           const start = at;
           for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
           if (isName) {
-            isField = depth === 1 && this.#field !== undefined && this.has(this.#field, start);
+            isField = depth === 1 && this.#field !== undefined && hasBytes(bytes, this.#field, start);
             this.hasField ||= isField;
           } else if (isField) {
             this.textStart = start + 1;

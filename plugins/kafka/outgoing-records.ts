@@ -10,6 +10,7 @@ import {
 import { encodeEach } from '../encode-each.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import { fieldPath, getField } from '../expressions/fields.ts';
+import { hasBytes } from '../has-bytes.ts';
 import type { OutgoingRecord } from './record-writer.ts';
 import { isTopic } from './settings.ts';
 
@@ -116,18 +117,12 @@ function lineTimes(): (line: Buffer) => bigint {
   let last: Buffer = NOTHING;
   let time = BigInt(now);
   return (line) => {
-    if (last.length > 0 && startsWith(line, last)) return time;
+    if (last.length > 0 && hasBytes(line, last)) return time;
     last = line.subarray(0, line.indexOf(QUOTE, START.length) + 1);
     const start = last.toString('latin1', 0, last.length - 1);
     time = start.startsWith(START) ? recordTime(start.slice(START.length), now) : BigInt(now);
     return time;
   };
-}
-
-/** Without a call of V8, which takes longer than the few bytes. */
-function startsWith(line: Buffer, start: Buffer): boolean {
-  for (let at = 0; at < start.length; at++) if (line[at] !== start[at]) return false;
-  return true;
 }
 
 /** The lines, without a copy. */

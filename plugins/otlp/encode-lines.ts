@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { type CollectedEvent, parseJson } from '../../src/sdk/index.ts';
+import { hasBytes } from '../has-bytes.ts';
 import { ByteWriter, viewOf } from '../http/byte-writer.ts';
 import { type Documents, EventDocuments } from '../http/documents.ts';
 import { EventLines } from '../http/event-lines.ts';
@@ -73,14 +74,14 @@ function sizeOfField(length: number): number {
 }
 
 function isOf({ hasText, data: [before, after] }: RecordForm, lines: EventLines): boolean {
-  const { dataStart, textStart, textEnd, dataEnd } = lines;
+  const { bytes, dataStart, textStart, textEnd, dataEnd } = lines;
   const [end, start] = hasText ? [textStart, textEnd] : [dataEnd, dataEnd];
   return (
     hasText === textStart > 0 &&
     before.length === end - dataStart &&
     after.length === dataEnd - start &&
-    lines.has(before, dataStart) &&
-    lines.has(after, start)
+    hasBytes(bytes, before, dataStart) &&
+    hasBytes(bytes, after, start)
   );
 }
 

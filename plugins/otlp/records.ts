@@ -100,7 +100,7 @@ export class Records {
       for (const common of this.#common) {
         if (common.length === 0) continue;
         if (json.length > this.#fieldsStart) json.byte(COMMA);
-        json.copyAll(common);
+        json.copy(common);
       }
       json.copySmall(AFTER_FIELDS);
       this.#size++;

@@ -12,6 +12,7 @@ import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from '../key
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { MaskRule, Place } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
+import { NO_EXPRESSION } from '../search/finder.ts';
 import { type AnyRule, type Confidence, isKeyed, type RedactRule, type RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
@@ -225,7 +226,6 @@ function compileRule(
 
 /** A search for names costs little for each character, and reads each value a few times at most. */
 const COST_OF_NAMES: Cost = { degree: 1, factor: 10, ambiguity: undefined };
-const NEVER = /(?!)/;
 
 /** A rule for values after names, which code finds. Undefined if its confidence is too low. */
 function keyedRule(
@@ -242,7 +242,7 @@ function keyedRule(
     !(key !== undefined && isGuarded(value, text, start, key));
   return {
     name: id,
-    expression: NEVER,
+    expression: NO_EXPRESSION,
     finder,
     cost: COST_OF_NAMES,
     part: rule.needs === undefined ? undefined : new RegExp(rule.needs),

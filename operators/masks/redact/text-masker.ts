@@ -2,6 +2,7 @@ import type { IsAddition } from '../checks/placeholders.ts';
 import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
 import { type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
 import type { MaskRule } from '../mask-rule.ts';
+import { NO_EXPRESSION } from '../search/finder.ts';
 import {
   type BlockLimits,
   type BlockRule,
@@ -88,7 +89,7 @@ export class TextMasker {
     };
     return [...vocabularies].map((vocabulary) => ({
       name: '',
-      expression: NEVER,
+      expression: NO_EXPRESSION,
       cost: { degree: 1, factor: 10, ambiguity: undefined },
       groups: [],
       finder: () => new OpenKeyFinder(vocabulary, noteOpenKey),
@@ -252,7 +253,7 @@ export class TextMasker {
     const decoding = DECODERS.filter(({ layer }) => layers[layer] > 0).map(
       ({ layer, tokens, decode }): MaskRule => ({
         name: '',
-        expression: NEVER,
+        expression: NO_EXPRESSION,
         groups: [0],
         finder: tokens,
         accepts: (token) => {
@@ -345,7 +346,6 @@ export class TextMasker {
 }
 
 const NUL = '\0';
-const NEVER = /(?!)/;
 
 /** A text as it stands in a string of JSON. */
 export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);

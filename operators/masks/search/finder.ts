@@ -148,3 +148,6 @@ export function matchesOf(finder: Finder, text: string): Span[] {
   }
   return found;
 }
+
+/** The expression of a rule whose values its finder finds: it matches nothing. */
+export const NO_EXPRESSION = /(?!)/;
