@@ -44,6 +44,8 @@ export interface FileWatch {
 export interface FileSystem extends NodeFunctions {
   /** Takes the place of a watch by the library `tail`, which knows Node's files only. */
   watchChanges?(path: string, changed: (mayHaveMoved: boolean) => void): FileWatch;
+  /** Told of work that threads of Node do, such as compression. Virtual time stands still until it is done. */
+  waitFor?(work: Promise<unknown>): void;
 }
 
 /**

@@ -30,6 +30,8 @@ export class ProcessFiles {
   readonly #watches = new Map<FileWatch, { readonly file: VirtualFile; tell(change: DiskChange): void }>();
   #lastDescriptor = FIRST_DESCRIPTOR;
   #isKilled = false;
+  /** Work that threads of Node have not done yet. */
+  #worksLeft = 0;
 
   /** @param onChanged told of each call that has changed the disk, when it has */
   constructor(disk: VirtualDisk, onChanged: (call: string, path: string) => void = () => {}) {
@@ -46,11 +48,11 @@ export class ProcessFiles {
     return this as unknown as FileSystem;
   }
 
-  /** Does the oldest call that waits; false if there is none. */
+  /** Does the oldest call that waits; false if there is none, and no thread of Node works. */
   runNext(): boolean {
     const call = this.#calls.shift();
     call?.();
-    return call !== undefined;
+    return call !== undefined || (this.#worksLeft > 0 && !this.#isKilled);
   }
 
   /** Ends the process: calls that wait are never done, its descriptors are closed, and no later call does anything. */
@@ -250,6 +252,14 @@ export class ProcessFiles {
   };
 
   /** Watches the file, not its name, as a watch of the kernel does: it stays on the file when that is renamed. */
+  waitFor(work: Promise<unknown>): void {
+    const end = () => {
+      this.#worksLeft--;
+    };
+    this.#worksLeft++;
+    work.then(end, end);
+  }
+
   watchChanges(path: string, changed: (mayHaveMoved: boolean) => void): FileWatch {
     const file = this.#disk.file(path, 'watch');
     const watches = this.#watches;

@@ -255,12 +255,14 @@ async function compress(path: string): Promise<void> {
     const flags = O_WRONLY | O_CREAT | O_EXCL;
     const copy = await fsCall<number>((done) => fileSystem.open(unfinished, flags, mode & 0o777, done));
     try {
-      await pipeline(chunksOf(fd, size), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
+      const written = pipeline(chunksOf(fd, size), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
         for await (const chunk of chunks) {
           const { error } = await writeAll(copy, chunk);
           if (error !== undefined) throw error;
         }
       });
+      fileSystem.waitFor?.(written);
+      await written;
       await fsCall((done) => fileSystem.fsync(copy, done));
     } finally {
       await closeFile(copy);

@@ -28,7 +28,23 @@ const EXPRESSIONS = {
 
 const confusing = fc
   .array(
-    fc.constantFrom('"', '\\', '\\"', '%', '%41', '%4', '=', 'a', 'bc', '\n', '.', 'YWJjZGVmZ2hpamtsbW5vcA'),
+    fc.constantFrom(
+      '"',
+      '"a\\"b"',
+      '"',
+      '\\',
+      '\\"',
+      '%',
+      '%41',
+      '%41bcdefg',
+      '%4',
+      '=',
+      'a',
+      'bc',
+      '\n',
+      '.',
+      'YWJjZGVmZ2hpamtsbW5vcA',
+    ),
     { maxLength: 14 },
   )
   .map((parts) => parts.join(''));
