@@ -1,9 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ORDINARY_LINES, tables } from './measure.ts';
-
-const PAGE = 'docs/redaction.md';
-const MARKS = /(?<=<!-- figures -->\n\n)[\s\S]*?(?=\n\n<!-- end of figures -->)/;
+import { expectFiguresOnPage } from './page-figures.ts';
 
 /** The cells of the rows whose first cell begins as given, without it. */
 const cellsOf = (text: string, start: string) =>
@@ -21,14 +18,7 @@ describe('the redaction packs', () => {
   const measured = tables();
 
   it('find what docs/redaction.md says', () => {
-    // `npm run redaction:measure` writes the figures.
-    const page = readFileSync(PAGE, 'utf8');
-    if (process.env.WRITE_FIGURES === '1')
-      writeFileSync(
-        PAGE,
-        page.replace(MARKS, () => measured),
-      );
-    else expect(MARKS.exec(page)?.[0]).toBe(measured);
+    expectFiguresOnPage('figures', measured);
   });
 
   it('alter at most 0.05 % of ordinary lines by the rules for secrets', () => {
