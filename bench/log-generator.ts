@@ -95,7 +95,7 @@ const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const LETTERS = `${BASE_32}abcdefghijklmnopqrstuvwxyz`;
 
 /** Choices that look random and are the same each time. */
-function choices() {
+export function choices() {
   const next = numbers(0x9e3779b9);
   const below = (limit: number) => Math.floor(next() * limit);
   return { below, of: <T>(values: readonly T[]): T => values[below(values.length)] as T };

@@ -11,6 +11,7 @@ import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { nats } from './nats.ts';
 import type { Part } from './part.ts';
+import { redact } from './redact.ts';
 import { rules } from './rules.ts';
 import { start } from './start.ts';
 import { access, packs, structured } from './structured.ts';
@@ -25,6 +26,7 @@ export const PARTS: readonly Part[] = [
   structured,
   access,
   packs,
+  redact,
   rules,
   engine,
   entropy,

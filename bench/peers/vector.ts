@@ -11,8 +11,8 @@ import type { Fields, StructuredPeer } from './structured-peer.ts';
 /** Where install-peers.sh puts it. */
 const UNPACKED = join(UNPACKED_PEERS, 'bin/vector');
 
-const program = () => (existsSync(UNPACKED) ? UNPACKED : 'vector');
-const find = () => installed(program(), ['--version'], /^vector (\S+)/);
+export const vectorProgram = () => (existsSync(UNPACKED) ? UNPACKED : 'vector');
+export const findVector = () => installed(vectorProgram(), ['--version'], /^vector (\S+)/);
 
 /** `file`, `remap` and `console`. Its file source never ends, so it counts as a daemon. */
 export const vector: Peer = {
@@ -21,7 +21,7 @@ export const vector: Peer = {
   isOrdered: true,
   isDaemon: true,
   leavesOut: 'acknowledgements, which are off by default, an fsync each second, dead letters',
-  find,
+  find: findVector,
   command: ({ input, output, folder, rules }) =>
     run(
       input,
@@ -59,7 +59,7 @@ function structured(remap: string, fieldsOf?: StructuredPeer['fieldsOf']): Struc
   return {
     name: 'Vector',
     isDaemon: true,
-    find,
+    find: findVector,
     command: (input, output, folder) => run(input, output, folder, `${remap}\n${event('.')}`),
     ...(fieldsOf && { fieldsOf }),
   };
@@ -115,7 +115,7 @@ function run(input: string, output: string, folder: string, remap: string): Comm
   };
   writeFileSync(own('vector.json'), JSON.stringify(config));
   return {
-    command: program(),
+    command: vectorProgram(),
     args: ['--quiet', '--config', own('vector.json')],
     stdout: output,
   };
