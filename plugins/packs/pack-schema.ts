@@ -132,6 +132,73 @@ function ofCommands(commands: z.output<typeof CommandsSchema>) {
   };
 }
 
+/** Functions with a secret among their arguments. They become names, each with a notation of its own, as commands do. */
+const CallsSchema = z.array(
+  z.strictObject({
+    call: z.string().min(2),
+    /** Which argument: `2`, `2 4`, `last`, `2 of 2`. */
+    secret: z.union([
+      z.int().positive(),
+      z.string().regex(/^(?:\d(?: \d)*|last)(?: of \d)?$/, 'arguments such as 2'),
+    ]),
+    /** What stands between the name and the first argument. Default: a bracket. */
+    as: z.enum(['call', 'words', 'tuple', 'list']).optional(),
+    /** An expression for what the arguments start with. */
+    starts: z.string().optional(),
+    not_after: Words.optional(),
+    guard: z.string().optional(),
+    example: Example,
+    miss: Example,
+  }),
+);
+
+const BEHIND_KEY = ['=', ' =', ':', ' :', '"', "'", '\\', ']'];
+/** What follows the name of a function: expressions, and how they can start. */
+const OPENINGS = {
+  call: { form: '\\s?\\(', opens: ['(', ' ('] },
+  words: {
+    form: '(?:\\s?\\(|\\s{1,3}(?=[@nN]?\\\\{0,7}["\']|null\\b))',
+    opens: ['(', ' (', ' "', " '", ' \\', ' @', " n'", ' null'],
+  },
+  tuple: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\(', opens: BEHIND_KEY },
+  list: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\[', opens: BEHIND_KEY },
+} as const;
+
+/** The names and notations of functions. */
+function ofCalls(calls: z.output<typeof CallsSchema>) {
+  const written = calls.map((call) => ({ ...call, ...OPENINGS[call.as ?? 'call'] }));
+  const notationOf = ({ call, secret, as = 'call' }: (typeof calls)[number]) => `${as} ${call} ${secret}`;
+  const words = new Map<string, { only: string[]; opens: Set<string>; not_after?: string[] }>();
+  for (const call of written) {
+    for (const name of call.call.split('|')) {
+      const entry = words.get(name) ?? { only: [], opens: new Set<string>() };
+      entry.only.push(notationOf(call));
+      for (const opening of call.opens) entry.opens.add(opening);
+      words.set(name, { ...entry, ...(call.not_after && { not_after: call.not_after }) });
+    }
+  }
+  return {
+    names: [...words].map(([name, { opens, ...entry }]) => ({
+      ...entry,
+      name,
+      kind: 'call',
+      start: 'word' as const,
+      opens: [...opens],
+      keys: [name.replaceAll(' ', '_')],
+      not: [`x${name.replaceAll(' ', '_')}`],
+    })),
+    notations: written.map((call) => ({
+      notation: notationOf(call),
+      form: `NAME${call.form}${call.starts === undefined ? '' : `(?=\\s{0,3}${call.starts})`}VALUE`,
+      ends: `arguments ${call.secret}`,
+      kinds: ['call'],
+      ...(call.guard !== undefined && { guard: call.guard }),
+      example: call.example,
+      miss: call.miss,
+    })),
+  };
+}
+
 /** The names, notations and guards that rules for values after names are made of: see `Vocabulary`. */
 export const VocabularySchema = z.strictObject({
   kinds: z.record(z.string(), z.record(z.string(), z.string())),
@@ -150,6 +217,7 @@ export const VocabularySchema = z.strictObject({
         not_after: Words.optional(),
         except: Words.optional(),
         only: Words.optional(),
+        opens: Words.optional(),
         /** Keys that have this name, and keys that do not. */
         keys: Words,
         not: Words,
@@ -210,15 +278,21 @@ function expandParts(file: unknown): unknown {
   if (typeof file !== 'object' || file === null || !('parts' in file)) return file;
   const { parts, ...rest } = file as {
     parts: Record<string, string>;
-    vocabulary?: { commands?: unknown; words?: string[]; names: unknown[]; notations: unknown[] };
+    vocabulary?: {
+      commands?: unknown;
+      calls?: unknown;
+      words?: string[];
+      names: unknown[];
+      notations: unknown[];
+    };
   };
-  if (rest.vocabulary?.commands !== undefined) {
-    const { commands, names, notations, ...others } = rest.vocabulary;
-    const made = ofCommands(CommandsSchema.parse(commands));
+  if (rest.vocabulary !== undefined) {
+    const { commands = [], calls = [], names, notations, ...others } = rest.vocabulary;
+    const made = [ofCommands(CommandsSchema.parse(commands)), ofCalls(CallsSchema.parse(calls))];
     rest.vocabulary = {
       ...others,
-      names: [...names, ...made.names],
-      notations: [...notations, ...made.notations],
+      names: [...names, ...made.flatMap((one) => one.names)],
+      notations: [...notations, ...made.flatMap((one) => one.notations)],
     };
   }
   const known = new Map<string, string>();

@@ -40,9 +40,8 @@ describe('names', () => {
 
   it.each(names)('$name has one of its literals in each key', (entry) => {
     const literals = literalsOf([entry]);
-    const without = entry.keys.filter(
-      (key) => !literals.some((literal) => key.toLowerCase().includes(literal)),
-    );
+    const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
+    const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
     expect(without).toEqual([]);
   });
 
@@ -59,6 +58,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   community: ['snmp_community'],
   phrase: ['mnemonic'],
   command: [''],
+  call: [''],
 };
 const VALUES = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
 /** Whatever code or words stand in some notations is no key with any prefix. */

@@ -19,6 +19,7 @@ import { hasPhoneDigits, isNationalNumber, isPhoneNumber } from './phone.ts';
 import {
   hasRandomCookie,
   hasToken,
+  isArgument,
   isBasicCredentials,
   isCommandArgument,
   isCredentials,
@@ -39,6 +40,7 @@ export type Check = (value: string, text: string, start: number) => boolean;
 
 /** The checks that a rule of a pack can name. */
 export const CHECKS: Readonly<Record<string, Check>> = {
+  argument: isArgument,
   basic_credentials: isBasicCredentials,
   bic: isBic,
   br_cnpj: isBrazilianCnpj,
@@ -90,6 +92,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 
 /** Checks that judge a value which a key before it makes a secret: no part of the value has such a key. */
 export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
+  'argument',
   'basic_credentials',
   'command_argument',
   'cookies',

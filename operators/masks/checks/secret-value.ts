@@ -256,6 +256,17 @@ export const isCommandArgument = (value: string, text: string, start: number): b
     isQuote(text[start - 1]) ||
     !(ABOUT_FLAG.test(value) || isInSentence(value, text, start)));
 
+/** An argument of a function that has other uses than to take passwords: it looks like one, or is a phrase. */
+export const isArgument = (value: string, text: string, start: number): boolean =>
+  (!/\s/.test(value) && isSecret(value, text, start) && hasMixture(value) && !MEMBER.test(value)) ||
+  (isPhraseOfWords(value) && canBePassword(value, text, start));
+
+/** Three words or more that make no sentence. */
+const isPhraseOfWords = (value: string) =>
+  /^[a-z]{3,}(?:[ -][a-z]{3,}){2,9}$/.test(value) &&
+  !SENTENCE_WORD.test(value.replaceAll('-', ' ')) &&
+  !MESSAGE_WORD.test(value);
+
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>
   canBePassword(value, text, start) && hasMixture(value);

@@ -11,13 +11,17 @@ export interface FoundName {
 }
 
 /** How words of a name are joined. */
-const JOINTS: Readonly<Record<string, string>> = { ' ': '[_. -]?', '-': '[_-]{0,2}' };
+const JOINTS: Readonly<Record<string, string>> = {
+  ' ': '[_. -]?',
+  '-': '[_-]{0,2}',
+  '.': '(?:\\.|->|::)?',
+};
 const SEPARATORS = ['', '_', '-', '.', ' ', '__'];
 /** So many letters of a word in front of a name make a literal rare enough. */
 const LETTERS_BEFORE = 4;
 
 const byLength = (a: string, b: string) => b.length - a.length;
-const plain = (text: string) => text.toLowerCase().replace(/[_. -]/g, '');
+const plain = (text: string) => text.toLowerCase().replace(/[_. :>-]/g, '');
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
@@ -44,8 +48,7 @@ export class KeyNames {
       const known = this.#entries.get(plain(entry.name));
       if (known === undefined) this.#entries.set(plain(entry.name), [compileName(entry)]);
       else known.push(compileName(entry));
-      const source = entry.name.split(/([ -])/).map((part) => JOINTS[part] ?? escaped(part));
-      sources.set(source.join(''), entry.name);
+      sources.set(sourceOf(entry), entry.name);
       this.#starts.add(entry.name);
     }
     // The longest first: `passphrase` rather than `pass`.
@@ -74,7 +77,7 @@ export class KeyNames {
   #entriesOf(written: string): readonly CompiledName[] {
     let entries = this.#known.get(written);
     if (entries === undefined) {
-      entries = this.#entries.get(plain(written)) ?? [];
+      entries = (this.#entries.get(plain(written)) ?? []).filter(({ whole }) => whole.test(written));
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();
       this.#known.set(written, entries);
     }
@@ -114,14 +117,19 @@ const MOST_KNOWN = 1000;
 const BITS = 15;
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
+const JOINT = -1;
+
 /** Places where a name may start, by the first three characters. */
 class NameStarts {
   readonly #slots = new Uint8Array(1 << BITS);
 
   add(name: string): void {
     for (const cased of [name.toLowerCase(), name.toUpperCase()]) {
-      const [a = 0, b = 0, c] = cased.split('').map((character) => character.charCodeAt(0));
-      for (const third of c === undefined ? ANY : [c]) this.#slots[slotOf(a, b, third)] = 1;
+      const [a = 0, b = 0, c] = [...cased].map((character) =>
+        Object.hasOwn(JOINTS, character) ? JOINT : character.charCodeAt(0),
+      );
+      // Words may be joined in several ways.
+      for (const third of c === undefined || c === JOINT ? ANY : [c]) this.#slots[slotOf(a, b, third)] = 1;
     }
   }
 
@@ -153,9 +161,17 @@ export function matchEnd(expression: RegExp, text: string, at: number): number {
   return expression.test(text) ? expression.lastIndex : -1;
 }
 
+/** An expression for a name. */
+const sourceOf = ({ name }: KeyName): string =>
+  name
+    .split(/([ .-])/)
+    .map((part) => JOINTS[part] ?? escaped(part))
+    .join('');
+
 /** An entry, with the words that have to stand in front of its name. */
 interface CompiledName {
   readonly entry: KeyName;
+  readonly whole: RegExp;
   readonly after: WordsBefore | undefined;
   readonly onlyAfter: WordsBefore | undefined;
   readonly notAfter: WordsBefore | undefined;
@@ -163,6 +179,7 @@ interface CompiledName {
 
 const compileName = (entry: KeyName): CompiledName => ({
   entry,
+  whole: new RegExp(`^(?:${sourceOf(entry)})$`, 'i'),
   after: entry.after && new WordsBefore(entry.after, ''),
   onlyAfter: entry.only_after && new WordsBefore(entry.only_after, '(?:[_. -]|__)?'),
   notAfter: entry.not_after && new WordsBefore(entry.not_after, '(?:[_. -]|__)?'),
@@ -217,9 +234,13 @@ export function literalsOf(names: readonly KeyName[]): string[] {
   return [...new Set(names.flatMap(literalsOfName))];
 }
 
-function literalsOfName({ name, only_after }: KeyName): readonly string[] {
+function literalsOfName({ name, only_after, opens }: KeyName): readonly string[] {
   const lower = name.toLowerCase();
   const words = lower.split(' ');
+  if (opens !== undefined) {
+    const last = /[^ .]*$/.exec(lower)?.[0] ?? lower;
+    return opens.map((opening) => last + opening);
+  }
   if (only_after !== undefined && words.length === 1) {
     return only_after.flatMap((word) => joined(word, lower));
   }

@@ -3,7 +3,7 @@ import { CHECKS } from '../checks/index.ts';
 import { lazily } from '../expression/linear-engine.ts';
 import type { Finder, FoundKey, Place } from '../search/finder.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
-import { APART, type ReadValues, VALUE_READERS } from './value-readers.ts';
+import { APART, type ReadValues, readerNamed } from './value-readers.ts';
 import type { KeyedRule, KeyName, Notation, Vocabulary } from './vocabulary.ts';
 
 /** A notation, compiled. */
@@ -34,14 +34,14 @@ const sourceOf = (part: string): string => part.replaceAll(' ', '\\s{0,20}');
 export function compileNotation(notation: Notation): CompiledNotation {
   const { form, ends = 'literal' } = notation;
   const [, before = '', key, , after = ''] = FORM.exec(form) ?? fail(notation, 'form');
-  if (!Object.hasOwn(VALUE_READERS, ends)) fail(notation, 'ends');
+  const read = readerNamed(ends) ?? fail(notation, 'ends');
   const keyStart = key === 'KEY' ? KEY_START : '';
   return {
     notation,
     before: before === '' ? undefined : new RegExp(`(?<=(?:${sourceOf(before)})${keyStart})`, 'iy'),
     between: betweenOf(notation),
     after: after === '' ? undefined : new RegExp(sourceOf(after), 'iy'),
-    read: VALUE_READERS[ends] as ReadValues,
+    read,
     isApart: APART.has(ends),
   };
 }
@@ -98,7 +98,8 @@ export interface CompiledKeyedRule {
 
 /** What the rules of a vocabulary share. */
 interface CompiledVocabulary {
-  readonly names: () => KeyNames;
+  /** The names of keys, or those of commands or calls, which are searched for apart from them. */
+  readonly names: (kinds?: readonly string[]) => KeyNames;
   readonly isGuarded: IsGuarded;
 }
 
@@ -108,8 +109,19 @@ const compiledVocabularies = new WeakMap<Vocabulary, CompiledVocabulary>();
 export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   let compiled = compiledVocabularies.get(vocabulary);
   if (compiled === undefined) {
+    const namesOf = new Map<string, KeyNames>();
     compiled = {
-      names: lazily(() => new KeyNames(vocabulary.names, vocabulary)),
+      names: (kinds = []) => {
+        const apart = vocabulary.names.filter(({ kind, only }) => only !== undefined && kinds.includes(kind));
+        const key = apart.length === 0 ? '' : kinds.join();
+        let names = namesOf.get(key);
+        if (names === undefined) {
+          const keys = vocabulary.names.filter(({ only }) => only === undefined);
+          names = new KeyNames(apart.length === 0 ? keys : apart, vocabulary);
+          namesOf.set(key, names);
+        }
+        return names;
+      },
       isGuarded: (...value) => guards()(...value),
     };
     const guards = lazily(() => compileGuards(vocabulary));
@@ -128,7 +140,7 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
   return {
     keywords: keywords ?? literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind))),
     isGuarded,
-    finder: () => new KeyedFinder(names(), new Set(kinds), compiled(), vocabulary.kinds),
+    finder: () => new KeyedFinder(names(kinds), new Set(kinds), compiled(), vocabulary.kinds),
   };
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { Place } from '../mask-rule.ts';
+import { argumentReader } from './arguments.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
@@ -273,6 +274,13 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** What is in an array, but in no object. */
   items: itemsBelow,
 };
+
+/** The reader of this name; `arguments 2` reads the second argument of a call. Undefined if there is none. */
+export function readerNamed(name: string): ReadValues | undefined {
+  const [, positions] = /^arguments ((?:\d+(?: \d+)*|last)(?: of \d+)?)$/.exec(name) ?? [];
+  if (positions !== undefined) return argumentReader(positions);
+  return Object.hasOwn(VALUE_READERS, name) ? VALUE_READERS[name] : undefined;
+}
 
 /** Readers of values that do not follow their names directly. */
 export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'column', 'inserted', 'items']);

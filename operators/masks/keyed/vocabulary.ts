@@ -7,7 +7,7 @@
 export interface KeyName {
   /**
    * Its words. Between words with a space there may be one of `_`, `-`, `.` and a space, or nothing. Between words with a
-   * hyphen there may be up to two of `_` and `-`.
+   * hyphen there may be up to two of `_` and `-`. For a full stop there may be `.`, `->`, `::` or nothing.
    */
   readonly name: string;
   readonly kind: string;
@@ -20,6 +20,8 @@ export interface KeyName {
   readonly not_after?: readonly string[] | undefined;
   /** Notations in which alone it is a name, as commands have them. */
   readonly only?: readonly string[] | undefined;
+  /** What follows it in the text, one of these: `(` after the name of a function. Texts without any are not searched. */
+  readonly opens?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;
 }
