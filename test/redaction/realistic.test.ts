@@ -16,8 +16,8 @@ import { type Entry, entriesOf, parseEntries, sampleOf } from './realistic.ts';
 
 /** What the present rules reach. Raise these figures when you improve them. */
 const LEAST_RECALL = 0.76;
-const MOST_IN_PART = 15;
-const MOST_ALTERED = 80;
+const MOST_IN_PART = 30;
+const MOST_ALTERED = 60;
 
 /** Reports figures, and the misses of the half for `tuning` or of `all` entries. */
 const REPORT = process.env.REALISTIC;
