@@ -57,7 +57,7 @@ const WHAT_A_RULE_SAYS = {
 const ExpressionRuleSchema = z.strictObject({
   ...RULE_FIELDS,
   ...WHAT_A_RULE_SAYS,
-  value: z.enum(['literal', 'beside', 'below', 'items', 'groups']).optional(),
+  value: z.enum(['literal', 'word', 'beside', 'below', 'items', 'groups']).optional(),
   block: z
     .strictObject({
       contains: z.string().regex(/^[\x20-\x7e]{4,}$/, 'at least 4 ASCII characters'),

@@ -87,6 +87,68 @@ it.each([
   expect(masked(text.replace(/[«»]/g, ''))).toBe(text.replace(/«.*»/, '<:>'));
 });
 
+/** Notations without quotes, with the signs after which a value at that place ends. */
+const BARE: Readonly<Record<string, readonly [notation: string, signs: string]>> = {
+  'a line of an environment': ['KEY=«VALUE»', ''],
+  'a line of a log': ['2026-11-02 INFO KEY=«VALUE» user=bob', ''],
+  YAML: ['KEY: «VALUE»', ''],
+  'what Java prints': ['Config{user=bob, KEY=«VALUE», port=3}', ''],
+  'a list of pairs': ['Server=db;User=sa;KEY=«VALUE»;Timeout=30', ''],
+  'an argument of a command': ['app --KEY=«VALUE» --verbose', ''],
+  'a parameter of a URL': ['GET /x?a=1&KEY=«VALUE»&b=2', ''],
+  'a line of a header': ['X-KEY: «VALUE»', ''],
+};
+const SIGNS = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'];
+
+describe.each(Object.keys(BARE))('each sign within a value, %s', (kind) => {
+  const [notation, excepted] = BARE[kind] as readonly [string, string];
+  const ofSign = (sign: string) => [`Zebr4${sign}Lamp9kQ`, `Zebr4${sign}${sign}Lamp9kQ`];
+
+  it.each(SIGNS.filter((sign) => !excepted.includes(sign)))('%s', (sign) => {
+    for (const key of KEYS) {
+      for (const value of ofSign(sign)) {
+        const text = notation.replace('KEY', key);
+        const expected = text.replace('«VALUE»', '<:>');
+        const actual = masked(text.replace('«VALUE»', () => value));
+        // What is between a name and its value is no part of it. A value is masked as a whole, or not at all.
+        expect([expected, text.replace('«VALUE»', () => value)]).toContain(actual);
+        if (key === 'password') expect(actual).toBe(expected);
+      }
+    }
+  });
+});
+
+it.each([
+  'password=«Zebra|Lampe» next',
+  'password=«Zebra,Lampe» next',
+  'password=«Zebra&Lampe» next',
+  'password=«Zebra\\nLampe» next',
+  '"password=«Zebr4Lamp9kQ»\\nuser=bob"',
+  'password=«Zebra,Lampe»,user=bob',
+  'user=bob,password=«Zebra»,secure,tls',
+  'f(password=«Zebra-7»,secure)',
+  'password: «pGdj[Zo8D]»',
+  'password=«nMZu(EIOX)»',
+  'PASSWORD=«Zebra»;export PASSWORD',
+  'PASSWORD=«Zebra»&&npm start',
+  'Set-Cookie: token=«kD83mfLQ09xZpa7Qw»;Secure;HttpOnly',
+  '(see https://example.org/?access_token=«kD83mfLQ09xZpa7Qw») next',
+])('words in a list, and what follows: %s', (text) => {
+  expect(masked(text.replace(/[«»]/g, ''))).toBe(text.replace(/«.*»/, '<:>'));
+});
+
+it.each([
+  'password: string|null',
+  'password: Promise<string | null>',
+  'let token = bin2hex(random_bytes(32));',
+  'if (password===undefined||password.isEmpty) {',
+  'password = input(',
+  'password: yup.string().required(message)',
+  'e.password=t,n(r)',
+])('code: %s', (text) => {
+  expect(masked(text)).toBe(text);
+});
+
 it.each([
   'password="" user="Zebr4Lamp9"',
   "password='' user='Zebr4Lamp9' x=''",

@@ -130,7 +130,7 @@ describe('the end of a value', () => {
     ['literal', '«a.b:c»: next'],
     ['literal', '«zCq9*gh#ezFj» next'],
     ['literal', '«C3r%U9#p!Z»'],
-    ['literal', '«a(b)c») next'],
+    ['literal', '«a(b)c)» next'],
     ['literal', '«a;b2;c3»;user=x'],
     ['literal', '"«a b\\"c»" next'],
     ['literal', "'«it''s»' next"],

@@ -38,16 +38,28 @@ function isCall(value: string, text: string, start: number): boolean {
   const opening = value.search(/[([]/);
   if (!isFunction(value.slice(value.startsWith('!') ? 1 : 0, opening))) return false;
   const closing = value.slice(opening).search(/[)\]]/);
+  const argument = closing === -1 ? value.slice(opening) : value.slice(opening, opening + closing);
+  if (/[A-Za-z]\d|\d[A-Za-z]/.test(argument) && isMixedName(value.slice(0, opening))) return false;
   if (closing !== -1) return !/^[A-Za-z0-9]/.test(value.slice(opening + closing + 1));
   const after = start + value.length;
   return /^\s{0,3},|[)\]]/.test(text.slice(after, after + 200));
 }
 
+/** Whether there are digits in a name that is none of an algorithm or a version. */
+const isMixedName = (name: string) =>
+  /[A-Za-z]\d/.test(
+    name.replace(/(?:sha|md|base|utf|aes|rsa|ec|s|k|x|v|h|p|b|to)\d+|oauth2|(?<=[a-z])2(?=[a-z])/gi, ''),
+  );
+
 /** Whether letters change their case more often than in the name of a member: those of `s.hWdDPRkOGWlqpUrmsJQDJdZJ` do. */
 const hasRandomCase = (word: string) => word.length >= 20 && caseChanges(word) > word.length / 4;
 
-/** Whether something can be the name of a function or an array: it has a word in it. */
-const isFunction = (name: string) => IDENTIFIER.test(name) && /[A-Za-z]{3}/.test(name);
+/** Whether something can be the name of a function or an array: it has a word in it, with a vowel if its case is mixed. */
+const isFunction = (name: string) =>
+  IDENTIFIER.test(name) &&
+  (/(?:^|[_$.>:])(?:[a-z]{3}|[A-Z]{3})[a-z_]*/.test(name) ||
+    (name.match(/[A-Z]?[a-z]{2,}|[A-Z]{3,}/g)?.some((word) => /[aeiouy]/i.test(word) && word.length > 2) ??
+      false));
 
 /** Whether a segment of a path is base64 rather than a name. */
 const isRandomSegment = (part: string) =>

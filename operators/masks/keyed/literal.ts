@@ -4,6 +4,7 @@
  */
 
 import type { Place, Span } from '../mask-rule.ts';
+import { matchEnd } from './key-names.ts';
 
 /** How a string is quoted: by `"`, by `\"` within a string of JSON (depth 1), by `""` within a field of CSV (count 2). */
 export interface Quote {
@@ -79,7 +80,7 @@ export function literalAt(text: string, start: number, end: number): Place | und
 
 const placeOf = (span: Span, first: Span): Place => (span.end === first.end ? span : { ...span, first });
 
-const isQuote = (character: string | undefined): boolean =>
+export const isQuote = (character: string | undefined): boolean =>
   character === '"' || character === "'" || character === '`';
 
 export function backslashesBefore(text: string, at: number, most = Number.POSITIVE_INFINITY): number {
@@ -163,7 +164,7 @@ function quotesIn(text: string, start: number, end: number, character: string): 
   return count;
 }
 
-function isShortForm(text: string, at: number): boolean {
+export function isShortForm(text: string, at: number): boolean {
   SHORT_FORM.lastIndex = at - 1;
   return at > 0 && SHORT_FORM.test(text);
 }
@@ -230,10 +231,9 @@ function stringAt(text: string, at: number, like?: Quote): Closing | undefined {
   return closing.isClosed ? closing : undefined;
 }
 
-function matchAt(expression: RegExp, text: string, at: number): number {
-  expression.lastIndex = at;
-  return expression.test(text) ? expression.lastIndex - at : 0;
-}
+/** How much an expression matches at a place. */
+const matchAt = (expression: RegExp, text: string, at: number): number =>
+  Math.max(at, matchEnd(expression, text, at)) - at;
 
 function behindEntity(text: string, start: number): Place | undefined {
   const closing = firstMatch(CLOSING_ENTITY, text, start);

@@ -4,6 +4,7 @@
 
 import type { Place } from '../mask-rule.ts';
 import { argumentReader } from './arguments.ts';
+import { endOfBare } from './bare-value.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
@@ -16,64 +17,6 @@ export type ReadValues = (text: string, start: number) => readonly Place[];
 const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3[49]|#x2[27]);)/iy;
 /** A word in front of a value in brackets, which hides nothing by itself, and what may stand around a value. */
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
-/** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
-const CHARACTERS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
-  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?!00[0-7])[0-9a-f]{4})+/iy;
-/** A bracket, or a quote in front of a letter or digit, is a part of a value that goes on. */
-const WITHIN = /[()[\]{}]|["'`](?=[A-Za-z0-9])/y;
-/**
- * A bar or an angle in a value rather than behind it: no tag and no name, and what follows has a digit or symbol, or the
- * angle closes one.
- */
-const BAR_OR_ANGLE =
-  /(?:\|(?![\w.-]{1,14}[=:])(?=[A-Za-z]{1,14}[([{]?[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]{1,14}[A-Za-z])|[<>](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\s/>])(?=[^\s"'`,;&=:/\\0-9!#$%*+?@^~]{0,14}[0-9!#$%*+?@^~]|(?<=<[^\s<>=:]{1,14}>)[A-Za-z0-9])){1,2}/iy;
-/** An ampersand or angle within a value that nothing follows: no parameter, no tag. */
-const REST_OF_WORD =
-  /[&<](?!\/|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|em|hr|pre|div|span|code|amp|lt|gt|quot|apos)\b)[^\s"'`,;&<>()[\]{}|\\=:]{2,}(?=\s|$)/iy;
-/** Behind a separator, the rest of a value rather than the next item: no name, with a letter and a digit or symbol. */
-const REST =
-  /[;&,](?:[A-Za-z]+[0-9!#$%*+?@^~]|[0-9!#$%*+?@^~]+[A-Za-z]|(?<=[;&])[a-z]+[A-Z]+(?![a-z]+\b))[^\s"'`,;&<>()[\]{}|\\=:]*(?=[\s"'`;&,]|$)/iy;
-
-/** The end of a value without quotes, which ends where a list, a sentence or a call goes on. `start` if there is none. */
-export function endOfBare(text: string, start: number): number {
-  let end = matchEnd(CHARACTERS, text, start);
-  if (end === -1) return start;
-  for (;;) {
-    let next = matchEnd(WITHIN, text, end);
-    if (next === -1) next = matchEnd(BAR_OR_ANGLE, text, end);
-    const more = next === -1 ? -1 : matchEnd(CHARACTERS, text, next);
-    if (more === -1) break;
-    end = more;
-  }
-  const rest = matchEnd(REST, text, end);
-  if (rest !== -1) return Math.max(rest, matchEnd(REST, text, rest));
-  const word = matchEnd(REST_OF_WORD, text, end);
-  if (word !== -1) return word;
-  if (isClosing(text, start, end)) return end + 1;
-  // A sentence does not end in front of the next item.
-  if (text[end] === ';' || text[end] === '&') return end;
-  return withoutEndOfSentence(text, start, end);
-}
-
-/** Whether a bracket after a value closes one in it, and ends it. */
-function isClosing(text: string, start: number, end: number): boolean {
-  const opening = OPENING[text[end] ?? ''];
-  if (opening === undefined || !/[\s"'`,;&]|^$/.test(text[end + 1] ?? '')) return false;
-  const value = text.slice(start, end);
-  return value.split(opening).length > value.split(text[end] as string).length;
-}
-
-const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
-
-/** A full stop or colon at the end is none of the value, and then neither is a bracket in front of it: `(passwd:x): no`. */
-function withoutEndOfSentence(text: string, start: number, end: number): number {
-  let last = end;
-  while (last > start && /[.:]/.test(text[last - 1] as string)) last--;
-  if (last < end) while (last > start && /[()[\]{}"'`|<>.:]/.test(text[last - 1] as string)) last--;
-  return last;
-}
-
 const placesOf = (place: Place | undefined): readonly Place[] => (place === undefined ? [] : [place]);
 
 /** A string in quotes. */
@@ -83,12 +26,16 @@ function quoted(text: string, start: number): readonly Place[] {
   return placesOf(literalAt(text, from, from + 1));
 }
 
+/** A bracket is closed in the same line. */
+const CLOSED = /^[^\n]*[>)}]/;
+const NEAR = 500;
+
 /** A string in quotes, or a run of characters without quotes. */
 function literal(text: string, start: number): readonly Place[] {
   const from = matchEnd(OPENING_QUOTE, text, start);
   if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
   const bracket = matchEnd(BRACKET, text, start);
-  const first = bracket === -1 ? start : bracket;
+  const first = bracket === -1 || !CLOSED.test(text.slice(bracket, bracket + NEAR)) ? start : bracket;
   const end = endOfBare(text, first);
   return end - first < 2 ? [] : placesOf(literalAt(text, first, end));
 }
@@ -215,19 +162,29 @@ function cellsBelow(text: string, end: number): readonly Place[] {
   return rows.map((cells) => cells[column] as Place).filter((cell) => cell.end > cell.start);
 }
 
+/** The fragment of a URL, which is a word or a path. */
+const FRAGMENT = /#[!/]?(?:[A-Za-z][a-z]*[-_/=]?)*$/;
+
 export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,
   quoted,
   /** A parameter of a URL, which ends where the next one or what is around the URL starts. */
-  query: /* @__PURE__ */ matching(/[^\s"'`&;<>#\\)\]}|,]+/y),
+  query: (text, start) => {
+    const end = endOfBare(text, start);
+    const [fragment = ''] = FRAGMENT.exec(text.slice(start, end)) ?? [];
+    return end - fragment.length > start ? [{ start, end: end - fragment.length }] : [];
+  },
   /** Words between two tags. */
-  element: /* @__PURE__ */ matching(/[^<>\s\]]+(?:\s[^<>\s\]]+)*/y),
+  element: /* @__PURE__ */ matching(/(?:(?!\]\]>)[^<>\s])+(?:\s(?:(?!\]\]>)[^<>\s])+)*/y),
   /** One word in a tag. */
   tagged: /* @__PURE__ */ matching(/[^<>&\s]+/y),
   /** One word, without quotes or braces around it. */
   word: /* @__PURE__ */ matching(/[^\s"'`<>\\{}]+/y),
   /** One word of a sentence, without the sign that ends the sentence. */
-  told: /* @__PURE__ */ matching(/[^\s"'`]*[^\s"'`.,;:]/y),
+  told: (text, start) => {
+    const end = endOfBare(text, start);
+    return end > start ? [{ start, end }] : [];
+  },
   /** One argument of a command, whose quote may be open already. */
   argument: (text, start) => {
     const end = matchEnd(/[^\s"']+/y, text, start);
@@ -247,7 +204,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** The rest of a line, to a space. */
   line: /* @__PURE__ */ matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
-  cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+/y),
+  cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?:["\\|][^\s|│┃"\\]+)*/y),
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */

@@ -6,8 +6,9 @@ import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
 import { boundedTest, type LinearEngine, lazily } from '../expression/linear-engine.ts';
 import { inQuotes } from '../json-lines.ts';
+import { endOfBare } from '../keyed/bare-value.ts';
 import { compileKeyedRule } from '../keyed/keyed-finder.ts';
-import { literalAt } from '../keyed/literal.ts';
+import { isQuote, literalAt } from '../keyed/literal.ts';
 import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from '../keyed/object-fields.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { MaskRule, Place } from '../mask-rule.ts';
@@ -263,6 +264,12 @@ type Locate = NonNullable<MaskRule['locate']>;
 const LOCATE: Readonly<Record<Exclude<NonNullable<RedactRule['value']>, 'groups'>, Locate>> = {
   literal: (text, start, end) => {
     const place = literalAt(text, start, end);
+    return place === undefined ? [] : [place];
+  },
+  word: (text, start, end) => {
+    const place = isQuote(text[start - 1])
+      ? literalAt(text, start, end)
+      : { start, end: Math.max(start + 1, endOfBare(text, start)) };
     return place === undefined ? [] : [place];
   },
   beside: valuesBeside,

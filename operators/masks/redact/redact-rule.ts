@@ -34,13 +34,14 @@ export interface RedactRule {
    *
    * - `literal`: a group is the start of a value, which ends where a reader of JSON, CSV, code or a shell says. What is after a
    *   quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
+   * - `word`: as `literal`, but without a quote in front of it a value is one word, which ends where a sentence or a list goes on.
    * - `beside`: a group is the quote after a string of JSON that names something, and its value is in a field beside it.
    * - `below`: a group is the bracket of an object or array of JSON, and its strings and numbers are the values.
    * - `items`: a group is the bracket of an array of JSON, and what is in it but in no object are the values.
    * - `groups`: a group is a number in groups, which may be followed by groups of another one. The value is as many of them as
    *   pass the check.
    */
-  readonly value?: 'literal' | 'beside' | 'below' | 'items' | 'groups' | undefined;
+  readonly value?: 'literal' | 'word' | 'beside' | 'below' | 'items' | 'groups' | undefined;
   /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;
