@@ -16,7 +16,8 @@ export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
 export { CHECKS } from './masks/checks/index.ts';
 export { compileMaskRules } from './masks/compile-mask-rules.ts';
 export { entropyMasks } from './masks/entropy-mask.ts';
-export { betweenOf } from './masks/keyed/keyed-finder.ts';
+export { betweenOf, compileNotation } from './masks/keyed/keyed-finder.ts';
+export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
 export {
   compileRedactRules,
   ENTROPY_RULE,

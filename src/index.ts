@@ -1,7 +1,8 @@
 import { nodeVersionProblem } from './node-version.ts';
 import { MillraceError } from './sdk/errors.ts';
 
-export { packNames, packRules } from '../plugins/packs/load-packs.ts';
+export { packNames } from '../plugins/packs/load-packs.ts';
+export { packRules } from '../plugins/packs/pack-rules.ts';
 export { ConfigError, type LocatedProblem } from './config/config-error.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type ParseConfigOptions, parseConfig } from './config/parse-config.ts';

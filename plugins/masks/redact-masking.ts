@@ -12,7 +12,7 @@ import {
   type PipelineRunContext,
   type RowMapping,
 } from '../../src/sdk/index.ts';
-import { packRules } from '../packs/load-packs.ts';
+import { type NamedPack, packRules } from '../packs/load-packs.ts';
 import { TimeLimit } from '../time-limits/bounded-time.ts';
 import { linearEngine } from '../time-limits/linear-time.ts';
 import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
@@ -20,7 +20,7 @@ import { additionsOf, type RedactAction, replaceByActions } from './redact-actio
 
 /** The configuration, as far as the mask needs it. */
 export interface RedactSettings {
-  readonly packs: readonly string[];
+  readonly packs: readonly NamedPack[];
   readonly disable: readonly string[];
   readonly confidence: Confidence;
   readonly allow: { readonly values: readonly string[]; readonly keys: readonly string[] };

@@ -1,10 +1,22 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
 import { MillraceError } from '../../src/sdk/index.ts';
 import { packFiles } from './pack-files.ts';
-import type { BuiltPack, ExpressionRule, Pack, PackRule } from './pack-schema.ts';
+import type {
+  Additions,
+  BuiltPack,
+  ExpressionRule,
+  OutsidePack,
+  Pack,
+  PackRule,
+  WrittenPack,
+} from './pack-schema.ts';
 import { rulesOfPack } from './rules-of-pack.ts';
 
-export type { ExpressionRule, Pack, PackRule };
+export type { ExpressionRule, OutsidePack, Pack, PackRule };
+export type Vocabulary = NonNullable<WrittenPack['vocabulary']>;
+
+/** The name of a pack that comes with millrace, or a pack from a file or a package, as `readPacks` reads it. */
+export type NamedPack = string | OutsidePack;
 
 /** The packs that `redact` applies unless others are named. */
 export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
@@ -15,6 +27,10 @@ export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/pro
  */
 const FIRST_PACKS: readonly string[] = [...DEFAULT_PACKS, 'pii/payment', 'pii/identity'];
 
+/** Rules for values after names are made of the vocabulary of this pack, and of what other packs add to it. */
+const VOCABULARY_PACK = 'secrets/context';
+
+const written = new Map<string, BuiltPack>();
 const loaded = new Map<string, Pack>();
 
 /**
@@ -50,6 +66,16 @@ export function packsOf(name: string): readonly string[] {
 export function loadPack(name: string): Pack {
   let pack = loaded.get(name);
   if (pack === undefined) {
+    const built = writtenPack(name);
+    pack = { ...built, rules: rulesOfPack(built) };
+    loaded.set(name, pack);
+  }
+  return pack;
+}
+
+function writtenPack(name: string): BuiltPack {
+  let pack = written.get(name);
+  if (pack === undefined) {
     const files = packFiles();
     const json = Object.hasOwn(files, name) ? files[name] : undefined;
     if (json === undefined) {
@@ -58,45 +84,88 @@ export function loadPack(name: string): Pack {
         `there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`,
       );
     }
-    const { expressions = {}, ...written } = JSON.parse(json) as BuiltPack;
-    for (const [rule, { degree, factor, character, part }] of Object.entries(expressions)) {
-      const cost = { degree, factor, ambiguity: undefined };
-      knownExpressions.set((written.rules[rule] as ExpressionRule).match, { cost, character, part });
-    }
-    pack = { ...written, rules: rulesOfPack(written) };
-    loaded.set(name, pack);
+    const { expressions, ...rest } = JSON.parse(json) as BuiltPack;
+    rememberExpressions(rest.rules, expressions);
+    pack = rest;
+    written.set(name, pack);
   }
   return pack;
 }
 
+function rememberExpressions(
+  rules: BuiltPack['rules'],
+  expressions: BuiltPack['expressions'] | undefined = {},
+): void {
+  for (const [rule, { degree, factor, character, part }] of Object.entries(expressions)) {
+    const cost = { degree, factor, ambiguity: undefined };
+    knownExpressions.set((rules[rule] as ExpressionRule).match, { cost, character, part });
+  }
+}
+
+/** The vocabulary of `secrets/context` with what packs add to it. */
+export function vocabularyOf(additions: readonly Additions[]): Vocabulary {
+  const vocabulary = writtenPack(VOCABULARY_PACK).vocabulary as Vocabulary;
+  if (additions.every((added) => Object.keys(added).length === 0)) return vocabulary;
+  const { kinds, names, notations, guards, words } = vocabulary;
+  return {
+    ...vocabulary,
+    kinds: Object.assign({ ...kinds }, ...additions.map((added) => added.kinds)),
+    names: [...names, ...additions.flatMap((added) => added.names ?? [])],
+    notations: [...notations, ...additions.flatMap((added) => added.notations ?? [])],
+    guards: [...guards, ...additions.flatMap((added) => added.guards ?? [])],
+    words: [...words, ...additions.flatMap((added) => added.words ?? [])],
+  };
+}
+
 /**
- * The rules of packs by their ids, `pack:rule`, for the operator `redact`, in the order in which they are applied. It does not
- * depend on the order of the names.
+ * Packs by their names. Their rules for values after names know what all of them add to the vocabulary.
  *
- * @param names the default packs of the processor if they are left out.
+ * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
+ */
+export function loadPacks(packs: readonly NamedPack[]): Record<string, Pack> {
+  const additions = packs.flatMap((pack) => (typeof pack === 'string' ? [] : [pack.additions]));
+  const vocabulary = vocabularyOf(additions);
+  return Object.fromEntries(
+    packs.map((named): [string, Pack] => {
+      if (typeof named !== 'string') {
+        const { name, description, rules, expressions } = named;
+        rememberExpressions(rules, expressions);
+        return [name, { description, rules: rulesOfPack({ description, rules, vocabulary }) }];
+      }
+      if (named !== VOCABULARY_PACK || additions.length === 0) return [named, loadPack(named)];
+      const pack = { ...writtenPack(named), vocabulary };
+      return [named, { ...pack, rules: rulesOfPack(pack) }];
+    }),
+  );
+}
+
+/**
+ * The rules of packs by their ids, `pack:rule`, in the order in which they are applied: first those of packs that do not come
+ * with millrace. It does not depend on the order of the names.
+ *
+ * @param packs the default packs of the processor if they are left out.
  * @param disable ids of rules that are left out; `*` stands for any characters.
  * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
- * @example
- * Object.keys(packRules(['secrets/keys'], ['secrets/keys:*'])); // []
  */
 export function packRules(
-  names: readonly string[] = DEFAULT_PACKS,
+  packs: readonly NamedPack[] = DEFAULT_PACKS,
   disable: readonly string[] = [],
 ): Record<string, PackRule> {
-  if (!Array.isArray(names)) {
-    throw new MillraceError(
-      'MILLRACE_ARGUMENT',
-      "packRules: expected a list of packs, such as ['secrets/keys']",
-    );
-  }
+  const loaded = loadPacks(packs);
+  const isOutside = (pack: NamedPack) => Number(typeof pack !== 'string');
+  const inOrder = packs
+    .toSorted((a, b) => isOutside(b) - isOutside(a) || byPrecedence(nameOfPack(a), nameOfPack(b)))
+    .map(nameOfPack);
   return Object.fromEntries(
-    names.toSorted(byPrecedence).flatMap((name) =>
-      Object.entries(loadPack(name).rules)
+    inOrder.flatMap((name) =>
+      Object.entries((loaded[name] as Pack).rules)
         .map(([rule, value]) => [`${name}:${rule}`, value] as const)
         .filter(([id]) => !isDisabled(id, disable)),
     ),
   );
 }
+
+export const nameOfPack = (pack: NamedPack): string => (typeof pack === 'string' ? pack : pack.name);
 
 function byPrecedence(a: string, b: string): number {
   const [first, second] = [a, b].map((name) => FIRST_PACKS.indexOf(name) >>> 0) as [number, number];

@@ -54,7 +54,7 @@ const WHAT_A_RULE_SAYS = {
 };
 
 /** A rule with an expression. */
-const ExpressionRuleSchema = z.strictObject({
+export const ExpressionRuleSchema = z.strictObject({
   ...RULE_FIELDS,
   ...WHAT_A_RULE_SAYS,
   value: z.enum(['literal', 'word', 'beside', 'below', 'items', 'groups']).optional(),
@@ -68,7 +68,7 @@ const ExpressionRuleSchema = z.strictObject({
 });
 
 /** A rule for values after names: kinds of names, and notations. */
-const KeyedRuleSchema = z.strictObject({
+export const KeyedRuleSchema = z.strictObject({
   ...WHAT_A_RULE_SAYS,
   kinds: z.array(z.string()).min(1),
   notations: z.union([z.array(z.string()).min(1), z.literal('all')]),
@@ -82,7 +82,7 @@ const Words = z.array(z.string().min(1)).min(1);
 const Example = z.string().min(1);
 
 /** Commands with a secret among their arguments. They become names, each with a notation of its own. */
-const CommandsSchema = z.array(
+export const CommandsSchema = z.array(
   z.strictObject({
     command: z.string().min(2),
     form: z.string().regex(/VALUE/, 'a form with VALUE'),
@@ -92,11 +92,14 @@ const CommandsSchema = z.array(
   }),
 );
 
+/** Some arguments of a command. */
+const ARGUMENTS = '(?:\\s[^\\s|;&]+){0,20}?';
+
 /** What follows a command, as an expression. */
 function expressionOf(form: string): string {
   return form
-    .replace(/^… /, '{{arguments}}\\s')
-    .replace(/^(?!\{)/, '\\s{1,3}')
+    .replace(/^… /, `${ARGUMENTS}\\s`)
+    .replace(/^(?!\(\?:\\s\[)/, '\\s{1,3}')
     .replace(/\bX\b|(?<=\.)X\b|\bX(?=[(%])|(?<=\/)X\b/g, '[^\\s%"\']{1,100}["\']?')
     .replace(/ /g, '\\s{1,3}["\']?')
     .replace(/\["'\]\?VALUE/, 'VALUE')
@@ -104,7 +107,7 @@ function expressionOf(form: string): string {
 }
 
 /** The names and notations of commands. */
-function ofCommands(commands: z.output<typeof CommandsSchema>) {
+export function ofCommands(commands: z.output<typeof CommandsSchema>) {
   const notationOf = ({ command, form }: { command: string; form: string }) => `${command} ${form}`;
   const words = new Map<string, string[]>();
   for (const written of commands) {
@@ -133,7 +136,7 @@ function ofCommands(commands: z.output<typeof CommandsSchema>) {
 }
 
 /** Functions with a secret among their arguments. They become names, each with a notation of its own, as commands do. */
-const CallsSchema = z.array(
+export const CallsSchema = z.array(
   z.strictObject({
     call: z.string().min(2),
     /** Which argument: `2`, `2 4`, `last`, `2 of 2`. */
@@ -165,7 +168,7 @@ const OPENINGS = {
 } as const;
 
 /** The names and notations of functions. */
-function ofCalls(calls: z.output<typeof CallsSchema>) {
+export function ofCalls(calls: z.output<typeof CallsSchema>) {
   const written = calls.map((call) => ({ ...call, ...OPENINGS[call.as ?? 'call'] }));
   const notationOf = ({ call, secret, as = 'call' }: (typeof calls)[number]) => `${as} ${call} ${secret}`;
   const words = new Map<string, { only: string[]; opens: Set<string>; not_after?: string[] }>();
@@ -199,62 +202,72 @@ function ofCalls(calls: z.output<typeof CallsSchema>) {
   };
 }
 
+const KindsSchema = z.record(z.string(), z.record(z.string(), z.string()));
+
+const NameSchema = z.strictObject({
+  name: z.string().min(2),
+  kind: z.string(),
+  language: z
+    .string()
+    .regex(/^[a-z]{2}$/, 'a language such as de')
+    .optional(),
+  start: z.literal('word').optional(),
+  after: Words.optional(),
+  only_after: Words.optional(),
+  not_after: Words.optional(),
+  except: Words.optional(),
+  only: Words.optional(),
+  opens: Words.optional(),
+  /** Keys that have this name, and keys that do not. */
+  keys: Words,
+  not: Words,
+});
+
+const NotationSchema = z.strictObject({
+  notation: z.string(),
+  form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
+  starts: z.string().optional(),
+  ends: z.string().optional(),
+  guard: z.string().optional(),
+  kinds: Words.optional(),
+  /** With `KEY` and `VALUE`, which the tests fill in. */
+  example: Example,
+  miss: Example,
+});
+
+const GuardSchema = z.strictObject({
+  guard: z.string(),
+  form: z.string().regex(/VALUE/, 'a form with VALUE').optional(),
+  value: z.string().optional(),
+  kinds: Words.optional(),
+  notations: Words.optional(),
+  /** A line in which nothing is masked, and one in which something is. */
+  example: Example,
+  miss: Example,
+});
+
 /** The names, notations and guards that rules for values after names are made of: see `Vocabulary`. */
 export const VocabularySchema = z.strictObject({
-  kinds: z.record(z.string(), z.record(z.string(), z.string())),
-  names: z
-    .array(
-      z.strictObject({
-        name: z.string().min(2),
-        kind: z.string(),
-        language: z
-          .string()
-          .regex(/^[a-z]{2}$/, 'a language such as de')
-          .optional(),
-        start: z.literal('word').optional(),
-        after: Words.optional(),
-        only_after: Words.optional(),
-        not_after: Words.optional(),
-        except: Words.optional(),
-        only: Words.optional(),
-        opens: Words.optional(),
-        /** Keys that have this name, and keys that do not. */
-        keys: Words,
-        not: Words,
-      }),
-    )
-    .min(1),
+  kinds: KindsSchema,
+  names: z.array(NameSchema).min(1),
   suffixes: Words,
   marks: z.string().min(1),
-  notations: z
-    .array(
-      z.strictObject({
-        notation: z.string(),
-        form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
-        starts: z.string().optional(),
-        ends: z.string().optional(),
-        guard: z.string().optional(),
-        kinds: Words.optional(),
-        /** With `KEY` and `VALUE`, which the tests fill in. */
-        example: Example,
-        miss: Example,
-      }),
-    )
-    .min(1),
+  notations: z.array(NotationSchema).min(1),
   words: Words,
-  guards: z.array(
-    z.strictObject({
-      guard: z.string(),
-      form: z.string().regex(/VALUE/, 'a form with VALUE').optional(),
-      value: z.string().optional(),
-      kinds: Words.optional(),
-      notations: Words.optional(),
-      /** A line in which nothing is masked, and one in which something is. */
-      example: Example,
-      miss: Example,
-    }),
-  ),
+  guards: z.array(GuardSchema),
 });
+
+/** What a pack from outside can add to the vocabulary of `secrets/context`. */
+export const AdditionsSchema = z.strictObject({
+  kinds: KindsSchema.optional(),
+  names: z.array(NameSchema).optional(),
+  notations: z.array(NotationSchema).optional(),
+  guards: z.array(GuardSchema).optional(),
+  words: Words.optional(),
+});
+export type Additions = Readonly<z.output<typeof AdditionsSchema>>;
+
+export const RuleName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name such as github-token');
 
 /**
  * A pack file: `plugins/packs/<group>/<name>.yaml`, which may name further files of the folder `<name>`. Expressions that
@@ -266,10 +279,7 @@ export const PackSchema = z.preprocess(
   z.strictObject({
     description: z.string().min(1),
     vocabulary: VocabularySchema.optional(),
-    rules: z.record(
-      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name such as github-token'),
-      z.union([ExpressionRuleSchema, KeyedRuleSchema]),
-    ),
+    rules: z.record(RuleName, z.union([ExpressionRuleSchema, KeyedRuleSchema])),
   }),
 );
 
@@ -295,16 +305,36 @@ function expandParts(file: unknown): unknown {
       notations: [...notations, ...made.flatMap((one) => one.notations)],
     };
   }
-  const known = new Map<string, string>();
-  const expand = (text: string) =>
-    text.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);
-  for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
-  const words = rest.vocabulary?.words?.map((word) => word.replace(/[.]/g, '\\.'));
-  if (words !== undefined) known.set('words', `(?i)^(?:${words.join('|')})$`);
-  return expandStrings(rest, expand);
+  return expandStrings(rest, partsExpander(parts, rest.vocabulary?.words));
 }
 
-function expandStrings(value: unknown, expand: (text: string) => string): unknown {
+const LONGEST_EXPANDED = 20_000;
+
+/** What stands for `{{name}}` is a part, which may refer to parts before it; `{{words}}` are the words of a vocabulary. */
+export function partsExpander(
+  parts: Readonly<Record<string, string>>,
+  words?: readonly string[],
+): (text: string) => string {
+  const known = new Map<string, string>();
+  const expand = (text: string) => {
+    let length = text.length;
+    return text.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => {
+      const part = known.get(name) ?? reference;
+      length += part.length;
+      // Parts of parts can double with each of them.
+      if (length > LONGEST_EXPANDED) throw new RangeError(`more than ${LONGEST_EXPANDED} characters`);
+      return part;
+    });
+  };
+  for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
+  if (words !== undefined) {
+    known.set('words', `(?i)^(?:${words.map((word) => word.replace(/[.]/g, '\\.')).join('|')})$`);
+  }
+  return expand;
+}
+
+/** A value with all of its strings expanded, except templates of tests. */
+export function expandStrings(value: unknown, expand: (text: string) => string): unknown {
   if (typeof value === 'string') return expand(value);
   if (Array.isArray(value)) return value.map((item) => expandStrings(item, expand));
   if (typeof value !== 'object' || value === null) return value;
@@ -336,6 +366,13 @@ export type WrittenPack = Readonly<z.output<typeof PackSchema>>;
 /** A pack as the build writes it, with what is known of the expressions of its rules: see `KnownExpression`. */
 export interface BuiltPack extends WrittenPack {
   readonly expressions?: Readonly<Record<string, BuiltExpression>>;
+}
+
+/** A pack from a file or a package. It is plain data, which workers get with their configuration. */
+export interface OutsidePack extends Omit<BuiltPack, 'vocabulary'> {
+  /** What the ids of its rules start with. */
+  readonly name: string;
+  readonly additions: Additions;
 }
 
 export interface BuiltExpression {

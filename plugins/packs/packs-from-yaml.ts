@@ -1,17 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
-import { compileExpression } from '../../operators/index.ts';
-import {
-  betweenOf,
-  costOf,
-  firstUnits,
-  lengthOf,
-  neededCharacter,
-  neededPart,
-  parseExpression,
-} from '../../operators/internal-masks.ts';
-import { type BuiltExpression, type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
+import { expressionsOf, startsOf } from './built-expressions.ts';
+import { type BuiltPack, PackSchema, type WrittenPack } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 
@@ -64,39 +55,12 @@ export function withExpressions(files: Readonly<Record<string, string>>): Record
   return Object.fromEntries(
     Object.entries(files).map(([name, json]) => {
       const pack = JSON.parse(json) as WrittenPack;
-      const expressions = Object.fromEntries(
-        Object.entries(pack.rules).flatMap(([rule, written]) => {
-          if (!('match' in written)) return [];
-          const { match, keywords } = written;
-          const { source, flags } = compileExpression(match);
-          const expression = new RegExp(source, flags.replace('g', ''));
-          const { ambiguity, degree, factor } = costOf(expression);
-          if (ambiguity !== undefined || !Number.isFinite(degree)) return [];
-          const part = neededPart(expression, keywords);
-          const built: BuiltExpression = {
-            degree,
-            factor,
-            character: neededCharacter(expression, keywords),
-            part: part && { source: part.source, flags: part.flags },
-          };
-          return [[rule, built]];
-        }),
-      );
+      const expressions = expressionsOf(pack.rules);
       const vocabulary = pack.vocabulary && {
         ...pack.vocabulary,
         notations: pack.vocabulary.notations.map((notation) => ({ ...notation, starts: startsOf(notation) })),
       };
       return [name, JSON.stringify({ ...pack, vocabulary, expressions } satisfies BuiltPack)];
     }),
-  );
-}
-
-/** The characters of ASCII with which a notation can go on after a key. Undefined if it may be nothing. */
-function startsOf(notation: { readonly form: string }): string | undefined {
-  const parsed = parseExpression(betweenOf(notation));
-  if (parsed === undefined || lengthOf(parsed.pattern).min === 0) return undefined;
-  const units = firstUnits(parsed.pattern);
-  return Array.from({ length: 128 }, (_, unit) => (units.has(unit) ? String.fromCharCode(unit) : '')).join(
-    '',
   );
 }

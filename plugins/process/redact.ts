@@ -4,6 +4,7 @@ import { steadyClock } from '../../operators/internal.ts';
 import { compileRedactRules, ENTROPY_RULE, KEY_FRAGMENT } from '../../operators/internal-masks.ts';
 import {
   type ConfigProblem,
+  configFolder,
   integer,
   isoNow,
   nearest,
@@ -20,10 +21,13 @@ import {
   DEFAULT_PACKS,
   globToExpression,
   isDisabled,
+  type NamedPack,
+  nameOfPack,
   packNames,
   packRules,
   packsOf,
 } from '../packs/load-packs.ts';
+import { readPacks } from '../packs/outside-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
 export const description =
@@ -70,7 +74,26 @@ const Action = z.union([
 
 const OwnRule = z.union([Expression, z.strictObject(RULE_FIELDS)]);
 
-const PackName = z.enum([...packNames(), 'default', 'all']);
+const PACK_NAMES = [...packNames(), 'default', 'all'];
+const PackName = z.union([z.enum(PACK_NAMES), z.string().min(1)]);
+
+/** Packs by their names, with the content of those that are files or packages: workers get it with the configuration. */
+function withPacks(written: string | readonly string[], ctx: z.RefinementCtx): NamedPack[] {
+  const names = [written].flat();
+  const expanded = names.flatMap((name, index) => packsOf(name).map((pack) => ({ index, pack })));
+  const { packs, problems } = readPacks(
+    expanded.map(({ pack }) => pack),
+    configFolder(),
+  );
+  for (const { index, message, suggestion } of problems) {
+    const at = expanded[index]?.index ?? 0;
+    const path = Array.isArray(written) ? [at] : [];
+    const input = names[at];
+    if (suggestion === undefined) ctx.issues.push({ code: 'custom', path, input, message });
+    else ctx.issues.push({ code: 'invalid_value', path, input, values: PACK_NAMES });
+  }
+  return [...packs];
+}
 
 /** Layers of an encoding: each of them costs a search in all that it decodes to. */
 const layers = () => integer().min(0).max(4);
@@ -78,10 +101,10 @@ const layers = () => integer().min(0).max(4);
 export const RedactProcessConfig = ProcessConfigBase.extend({
   packs: z
     .union([PackName, z.array(PackName)])
-    .transform((names) => [...new Set([names].flat().flatMap(packsOf))])
+    .transform(withPacks)
     .prefault([...DEFAULT_PACKS])
     .describe(
-      'Packs of rules; `millrace packs` lists them. `default` stands for the default ones, which find secrets, and `all` for all, which find personal data as well.',
+      'Packs of rules; `millrace packs` lists them. `default` stands for the default ones, which find secrets, and `all` for all, which find personal data as well. Packs of your own are paths, such as `./packs/acme.yaml`, or npm packages, both as seen from the folder of the configuration.',
     ),
   disable: z
     .array(z.string())
@@ -247,7 +270,7 @@ function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
     if (matchesOne(pattern, ofPacks)) return [];
     const message = Object.hasOwn(rules, pattern)
       ? `${pattern} is a rule of \`rules\`, and \`disable\` is for rules of packs; remove it from \`rules\` instead`
-      : `\`disable\` must name a rule of the packs here (${packs.join(', ') || 'none'}), and ${pattern || 'an empty string'} names none; ` +
+      : `\`disable\` must name a rule of the packs here (${packs.map(nameOfPack).join(', ') || 'none'}), and ${pattern || 'an empty string'} names none; ` +
         '`millrace packs NAME` lists the ids of the rules of a pack';
     return [{ path: ['disable', index], message, suggestion: nearestRule(pattern, ofPacks) }];
   });

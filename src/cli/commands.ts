@@ -384,7 +384,7 @@ export function addRedact(program: Command, ended: Ended): void {
     examples: [
       'kubectl logs app | millrace redact',
       'millrace redact --pii app.log',
-      'millrace redact --packs secrets/keys app.log',
+      'millrace redact --packs default,./packs/acme.yaml app.log',
     ],
   });
   withRules(command).action(async (files: string[], options: RedactCommandOptions) => {
@@ -416,7 +416,7 @@ function withRules(command: Command): Command {
   return command
     .option(
       '--packs <names>',
-      'the packs to apply, with commas between them, in place of the default ones, which are `default`; `all` has all',
+      'the packs to apply, with commas between them, in place of the default ones, which are `default`; `all` has all. A pack of your own is a path or an npm package',
       (names: string, before?: string) => (before === undefined ? names : `${before},${names}`),
     )
     .option('--pii', 'also mask personal data: cards, e-mail and IP addresses, phone and national numbers')

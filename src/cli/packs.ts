@@ -1,23 +1,33 @@
 import type { KeyedRule } from '../../operators/index.ts';
-import { DEFAULT_PACKS, loadPack, packNames } from '../../plugins/packs/load-packs.ts';
-import { nearest } from '../sdk/nearest.ts';
+import {
+  DEFAULT_PACKS,
+  loadPack,
+  loadPacks,
+  type NamedPack,
+  nameOfPack,
+  type Pack,
+  packNames,
+} from '../../plugins/packs/load-packs.ts';
+import { readPacks } from '../../plugins/packs/outside-packs.ts';
+import type { Additions } from '../../plugins/packs/pack-schema.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { counted, wrap } from './format.ts';
 import { coloursFor } from './terminal.ts';
 
 /** `millrace packs [NAME]`: the redaction packs, or the rules of one. */
 export function packs(name?: string): number {
-  process.stdout.write(name === undefined ? packList() : packText(knownPack(name)));
+  process.stdout.write(name === undefined ? packList() : packText(name));
   return ExitCode.ok;
 }
 
-/** @throws UsageError for a name that is no pack */
-export function knownPack(name: string): string {
-  const names = packNames();
-  if (names.includes(name)) return name;
-  const near = nearest(name, names);
-  const hint = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean \`${near}\`?`;
-  throw new UsageError(`there is no pack called \`${name}\`. ${hint}`);
+/** Packs by their names, paths and packages, as seen from the working folder. @throws UsageError for what is no pack */
+export function knownPacks(names: readonly string[]): readonly NamedPack[] {
+  const { packs, problems } = readPacks(names, process.cwd());
+  if (problems.length === 0) return packs;
+  const lines = problems.map(({ message, suggestion }) =>
+    suggestion === undefined ? message : `${message}. Did you mean \`${suggestion}\`?`,
+  );
+  throw new UsageError(lines.join('\n'));
 }
 
 function packList(): string {
@@ -40,10 +50,43 @@ function namesOf(rule: object): string[] {
   return [[...new Set(names.map(({ name }) => name.replaceAll('-', '')))].join(', ')];
 }
 
-function packText(name: string): string {
+function packText(written: string): string {
+  // A pack that adds names to the vocabulary needs the pack whose vocabulary it is.
+  const base = packNames().includes(written) ? [] : ['secrets/context'];
+  const known = knownPacks([...base, written]);
+  const packs = loadPacks(known);
+  return known
+    .slice(base.length)
+    .map((pack) =>
+      packBlocks(
+        nameOfPack(pack),
+        packs[nameOfPack(pack)] as Pack,
+        typeof pack === 'string' ? {} : pack.additions,
+      ),
+    )
+    .join('\n');
+}
+
+/** What a pack adds to the vocabulary. */
+function addedLines({ names = [], notations = [], guards = [], words = [] }: Additions): string {
+  const columns = process.stdout.columns ?? 100;
+  const lines = [
+    ['names', names.map(({ name, kind }) => `${name.replaceAll('-', '')} (${kind})`)],
+    ['notations', notations.map(({ notation }) => notation)],
+    ['guards', guards.map(({ guard }) => guard)],
+    ['words', words],
+  ] as const;
+  return lines
+    .filter(([, items]) => items.length > 0)
+    .map(
+      ([what, items]) => `adds ${what.padEnd(10)} ${wrap(items.join(', '), columns - 16, ' '.repeat(16))}\n`,
+    )
+    .join('');
+}
+
+function packBlocks(name: string, { description, rules }: Pack, additions: Additions): string {
   const colours = coloursFor(process.stdout);
   const columns = process.stdout.columns ?? 100;
-  const { description, rules } = loadPack(name);
   const blocks = Object.entries(rules).map(([rule, { confidence, source, tests, ...rest }]) => {
     const lines = [
       `${colours.bold(`${name}:${rule}`)} (${confidence} confidence)`,
@@ -55,5 +98,6 @@ function packText(name: string): string {
     ];
     return `${lines.join('\n')}\n`;
   });
-  return `${wrap(description, columns)}\n\n${blocks.join('\n')}`;
+  const added = addedLines(additions);
+  return [`${wrap(description, columns)}\n`, ...(added === '' ? [] : [added]), ...blocks].join('\n');
 }

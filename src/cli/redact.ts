@@ -13,7 +13,7 @@ import { isClosed } from './closed-output.ts';
 import type { RedactCommandOptions } from './commands.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { count, counted } from './format.ts';
-import { knownPack } from './packs.ts';
+import { knownPacks } from './packs.ts';
 import { NoText, TextInput } from './text-input.ts';
 
 const LF = 0x0a;
@@ -212,12 +212,13 @@ async function settingsFor({ packs, pii, config }: RedactCommandOptions): Promis
   const named = names
     ?.split(',')
     .map((name) => name.trim())
-    .flatMap((name) => (name === 'default' || name === 'all' ? packsOf(name) : [knownPack(name)]));
+    .flatMap(packsOf);
   if (pii) named?.push(...packsOf('all').filter((name) => name.startsWith('pii/')));
   const settings =
     config === undefined ? RedactProcessConfig.parse({ plugin: 'redact' }) : await configured(config);
   // Files: neither written to nor withheld.
-  return { ...settings, ...(named && { packs: [...new Set(named)] }), mode: 'mask', audit: undefined };
+  const rules = named && { packs: [...knownPacks([...new Set(named)])] };
+  return { ...settings, ...rules, mode: 'mask', audit: undefined };
 }
 
 async function configured(file: string): Promise<RedactProcessConfig> {

@@ -133,7 +133,9 @@ export async function loadChangeable(
   const changed: ChangeableConfig['changed'] = (sections) => {
     const problems = new ProblemLog();
     const source = new ObjectSource('configuration', Object.fromEntries(sections));
-    const result = validateConfig(new MergedConfig([source], problems), { lookup, host, compileCondition });
+    const mergedAgain = new MergedConfig([source], problems);
+    const folderOf = (path: Path) => merged.sourceOf(path).baseDir;
+    const result = validateConfig(mergedAgain, { lookup, host, compileCondition, folderOf });
     if (!problems.isEmpty) return undefined;
     rememberVariables(result, merged.variables);
     return result;

@@ -17,6 +17,7 @@ import {
 } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
+import { inConfigFolder } from '../sdk/schema-parts.ts';
 import { buildConfig, type ValidEntries, type ValidEntry } from './build-config.ts';
 import { askPlugins, inReferences } from './check-pipelines.ts';
 import type { MergedConfig } from './merged-config.ts';
@@ -52,6 +53,8 @@ interface ValidationContext {
   readonly compileCondition: CompileCondition | undefined;
   /** Undefined if there is none, or if its own configuration is wrong. */
   readonly host: Host | undefined;
+  /** The folder of the file that has what is at a path; undefined if there is no file. Default: what the sources say. */
+  readonly folderOf?: (path: Path) => string | undefined;
 }
 
 type Model = Readonly<Record<string, unknown>>;
@@ -190,7 +193,10 @@ function validateEntries<K extends PluginKind>(
       hideSecrets(undefined, [], model, path, config);
       continue;
     }
-    const data = validateModel(() => plugin.get_config_schema(), model, path, config);
+    const { folderOf = (at) => config.sourceOf(at).baseDir } = context;
+    const data = inConfigFolder(folderOf(path), () =>
+      validateModel(() => plugin.get_config_schema(), model, path, config),
+    );
     if (!isMapping(data) || config.isBroken(path)) continue;
     const shown = config.parsed(path, data);
     checkSecrets(data, path, config, () => plugin.get_config_schema());

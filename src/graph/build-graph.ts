@@ -242,7 +242,10 @@ function shownValues(value: unknown, unit: string): string[] {
   if (typeof value === 'number') return [`${formatNumber(value)}${unit}`];
   if (typeof value === 'boolean') return ['true'];
   if (typeof value === 'string') return [visibleText(value)];
-  if (Array.isArray(value)) return firstOf(value.map(String));
+  if (Array.isArray(value)) {
+    // A pack from a file is in the configuration with all that it has.
+    return firstOf(value.map((item) => String(isMapping(item) ? (item.name ?? '') : item)));
+  }
   if (!isMapping(value)) return [];
   const { scheme, host, port } = value;
   if (typeof host === 'string' && typeof port === 'number') {

@@ -80,6 +80,7 @@ export { printableJson } from './printable.ts';
 export { type Rows, WrittenEvents } from './rows.ts';
 export {
   bytes,
+  configFolder,
   count,
   integer,
   listenAddress,

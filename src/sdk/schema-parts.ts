@@ -79,6 +79,28 @@ export const path = () =>
     })
     .refine((text) => !text.includes('\0'), { message: 'a path without NUL characters' });
 
+let folder: string | undefined;
+
+/**
+ * The folder that paths and packages of the configuration which is being read are relative to: that of its file. Where there
+ * is no file, as for `parseConfig`, it is the working folder. It is for transforms of schemas, which run while an entry is read.
+ *
+ * @example
+ * configFolder() === process.cwd(); // true
+ */
+export const configFolder = (): string => folder ?? process.cwd();
+
+/** Reads an entry with a schema whose {@link configFolder} is this one. */
+export function inConfigFolder<T>(ofFile: string | undefined, read: () => T): T {
+  const before = folder;
+  folder = ofFile;
+  try {
+    return read();
+  } finally {
+    folder = before;
+  }
+}
+
 /**
  * A list of names; a single string stands for a list of one.
  *

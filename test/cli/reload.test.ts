@@ -41,6 +41,34 @@ const linesIn = (text: string) =>
   text.split('\n').flatMap((line) => (line === '' ? [] : (JSON.parse(line).data.line as string)));
 
 describe('reload', () => {
+  it('reads packs of redaction rules again', async () => {
+    const { cwd, cli, write, add } = await started();
+    const pack = (name: string) =>
+      writeFileSync(
+        join(cwd, 'acme.yaml'),
+        `rules: { ${name}: { description: x, match: 'ACM-[0-9]+', tests: { matches: ['ACM-{digit:8}'] } } }`,
+      );
+    pack('one');
+    write(config('ONE').replace(/mask: {.*/, 'mask: { plugin: redact, packs: ./acme.yaml }'));
+    cli.kill('SIGHUP');
+    await cli.shows('stderr', /first: stopped[\s\S]*first: running/);
+    cli.kill('SIGHUP');
+    await cli.shows('stderr', /configuration reloaded: no pipeline has changed/);
+    pack('two');
+    cli.kill('SIGHUP');
+    await cli.shows('stderr', /stopped[\s\S]*stopped[\s\S]*first: running/);
+    pack('a b');
+    cli.kill('SIGHUP');
+    await cli.shows(
+      'stderr',
+      /the new configuration was refused.*acme.yaml:1:\d+: rules.a b: expected a name/,
+    );
+    add('a.log', 'see ACM-123\n');
+    const output = () => linesIn(readFileSync(join(cwd, 'out/a.jsonl'), 'utf8'));
+    await eventually(() => expect(output()).toEqual(['see <:two:>']));
+    await ended(cli);
+  });
+
   it.each([
     ['SIGHUP', []],
     ['--watch', ['--watch']],

@@ -165,6 +165,7 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'plugins/multiline/container-lines.ts',
       // Its size in memory.
       'plugins/otlp/records.ts',
+      'plugins/packs/find-packs.ts',
       'plugins/packs/load-packs.ts',
       'plugins/packs/packs-from-yaml.ts',
       'src/sdk/import-module.ts',

@@ -1,0 +1,156 @@
+import { compileExpression } from '../../operators/index.ts';
+import {
+  CHECKS,
+  compileNotation,
+  costOf,
+  readerNamed,
+  VALUE_READERS,
+} from '../../operators/internal-masks.ts';
+import { nearest } from '../../src/sdk/index.ts';
+import { oneOf } from './explain-issue.ts';
+import { type Vocabulary, vocabularyOf } from './load-packs.ts';
+import type { Additions, OutsidePack } from './pack-schema.ts';
+import type { Path } from './place-in-yaml.ts';
+
+const LONGEST_EXPRESSION = 5_000;
+/** The time of an expression grows with this power of a text's length at most. */
+const MOST_DEGREE = 2;
+
+/** Takes what is wrong with a rule, or with an entry of a list, at a path inside it. */
+type Report = (section: string, key: string | number, path: Path, message: string) => void;
+
+/** Checks what a schema cannot say: names of kinds, notations and checks, and the cost of expressions. */
+export class PackCheck {
+  readonly #rules: OutsidePack['rules'];
+  readonly #added: Additions;
+  readonly #report: Report;
+  readonly #vocabulary: Vocabulary;
+
+  constructor(rules: OutsidePack['rules'], added: Additions, report: Report) {
+    this.#rules = rules;
+    this.#added = added;
+    this.#report = report;
+    this.#vocabulary = vocabularyOf([added]);
+  }
+
+  run(): void {
+    const { kinds = {}, names = [], notations = [], guards = [] } = this.#added;
+    const known = this.#vocabulary.notations.map(({ notation }) => notation);
+    const knownKinds = Object.keys(this.#vocabulary.kinds);
+    const checks = Object.keys(CHECKS);
+    for (const [kind, levels] of Object.entries(kinds)) {
+      for (const [level, check] of Object.entries(levels))
+        this.#oneOf([check], checks, 'kinds', kind, [level]);
+    }
+    for (const [index, name] of names.entries()) {
+      this.#oneOf([name.kind], knownKinds, 'names', index, ['kind']);
+      this.#oneOf([name.only, name.except], known, 'names', index, []);
+    }
+    for (const [index, notation] of notations.entries()) {
+      if (known.indexOf(notation.notation) !== known.lastIndexOf(notation.notation))
+        this.#report(
+          'notations',
+          index,
+          ['notation'],
+          'there is another notation of this name; choose another name',
+        );
+      this.#oneOf([notation.kinds], knownKinds, 'notations', index, ['kinds']);
+      if (notation.ends !== undefined && readerNamed(notation.ends) === undefined)
+        this.#oneOf([notation.ends], Object.keys(VALUE_READERS), 'notations', index, ['ends']);
+      const levels = Object.values(this.#vocabulary.kinds).flatMap((kind) => Object.keys(kind));
+      this.#oneOf([notation.guard], [...new Set([...levels, ...checks])], 'notations', index, ['guard']);
+      this.#checkCosts('notations', index, ['form'], 1, () => {
+        const { before, between, after } = compileNotation({ ...notation, ends: undefined });
+        return [before, between, after].flatMap((part) =>
+          part ? [new RegExp(`^(?:${part.source})`, 'i')] : [],
+        );
+      });
+    }
+    for (const [index, { form = 'VALUE', value, ...guard }] of guards.entries()) {
+      this.#oneOf([guard.kinds], knownKinds, 'guards', index, ['kinds']);
+      this.#oneOf([guard.notations], known, 'guards', index, ['notations']);
+      this.#checkCosts('guards', index, ['form'], 1, () =>
+        form.split('VALUE').map((part) => new RegExp(`^(?:${part})`)),
+      );
+      if (value !== undefined)
+        this.#checkCosts('guards', index, ['value'], MOST_DEGREE, () => [new RegExp(`^(?:${value})$`, 's')]);
+    }
+    for (const [name, rule] of Object.entries(this.#rules)) {
+      if ('kinds' in rule) {
+        this.#oneOf([rule.kinds], knownKinds, 'rules', name, ['kinds']);
+        if (rule.notations !== 'all') this.#oneOf([rule.notations], known, 'rules', name, ['notations']);
+        const { needs } = rule;
+        if (needs !== undefined)
+          this.#checkCosts('rules', name, ['needs'], MOST_DEGREE, () => [new RegExp(needs)]);
+        continue;
+      }
+      this.#checkCosts('rules', name, ['match'], MOST_DEGREE, () => [plain(rule.match)]);
+      for (const [index, one] of (rule.allow ?? []).entries())
+        this.#checkCosts('rules', name, ['allow', index], MOST_DEGREE, () => [plain(one)]);
+      for (const part of ['start', 'end'] as const) {
+        const one = rule.block?.[part];
+        if (one !== undefined)
+          this.#checkCosts('rules', name, ['block', part], MOST_DEGREE, () => [plain(one)]);
+      }
+      const groups = groupsIn(rule.match);
+      const missing = [rule.mask ?? 0].flat().find((group) => group > groups);
+      if (missing !== undefined)
+        this.#report('rules', name, ['mask'], `expected a group of the expression, which has ${groups}`);
+    }
+  }
+
+  #oneOf(
+    written: readonly (string | readonly string[] | undefined)[],
+    known: readonly string[],
+    section: string,
+    key: string | number,
+    path: Path,
+  ): void {
+    for (const one of written.flat()) {
+      if (one === undefined || known.includes(one)) continue;
+      const near = nearest(one, known);
+      const expected = near === undefined ? `expected ${oneOf(known)}` : `did you mean \`${near}\`?`;
+      this.#report(section, key, path, `there is no \`${one}\`; ${expected}`);
+    }
+  }
+
+  #checkCosts(
+    section: string,
+    key: string | number,
+    path: Path,
+    most: number,
+    compile: () => RegExp[],
+  ): void {
+    const refuse = (message: string) => this.#report(section, key, path, message);
+    try {
+      for (const expression of compile()) {
+        if (expression.source.length > LONGEST_EXPRESSION) {
+          refuse(`expected an expression of at most ${LONGEST_EXPRESSION} characters`);
+          continue;
+        }
+        const { ambiguity, degree } = costOf(expression);
+        if (ambiguity === undefined && degree <= most) continue;
+        const growth =
+          ambiguity !== undefined || !Number.isFinite(degree)
+            ? 'without limit'
+            : `with the power of ${degree} of its length`;
+        refuse(
+          `expected an expression that takes at most ${most === 1 ? 'time in proportion to the length of a text' : 'the square of the length of a text'}; the time of this one can grow ${growth}. Give its repetitions an upper bound, such as {1,40}, and let each character match in one way only`,
+        );
+      }
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      refuse(`expected a valid regular expression (${error.message.replace(/^.*: /s, '')})`);
+    }
+  }
+}
+
+function plain(written: string): RegExp {
+  const { source, flags } = compileExpression(written);
+  return new RegExp(source, flags.replace('g', ''));
+}
+
+function groupsIn(written: string): number {
+  const { source, flags } = plain(written);
+  return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
+}
