@@ -62,7 +62,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 const VALUES = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
 /** Whatever code or words stand in some notations is no key with any prefix. */
-const PLAIN_KEYS = new Set(['called', 'changed-from', 'changed-to', 'setter']);
+const PLAIN_KEYS = new Set(['bare', 'called', 'changed-from', 'changed-to', 'setter']);
 
 describe('notations', () => {
   it.each(notations)('$notation', (notation) => {

@@ -17,9 +17,11 @@ import {
 import { isBic, isCardNumber, isIban } from './payment.ts';
 import { hasPhoneDigits, isNationalNumber, isPhoneNumber } from './phone.ts';
 import {
+  areRandomWords,
   hasRandomCookie,
   hasToken,
   isArgument,
+  isBarePassword,
   isBasicCredentials,
   isCommandArgument,
   isCredentials,
@@ -31,6 +33,7 @@ import {
   isProsePassword,
   isSecret,
   isToken,
+  isToldPassword,
   isUserInfo,
 } from './secret-value.ts';
 import { hasCrc32Suffix, hasJwtHeader } from './tokens.ts';
@@ -41,6 +44,7 @@ export type Check = (value: string, text: string, start: number) => boolean;
 /** The checks that a rule of a pack can name. */
 export const CHECKS: Readonly<Record<string, Check>> = {
   argument: isArgument,
+  bare_password: isBarePassword,
   basic_credentials: isBasicCredentials,
   bic: isBic,
   br_cnpj: isBrazilianCnpj,
@@ -85,14 +89,17 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   secret: isSecret,
   token: isToken,
   token_list: hasToken,
+  told_password: isToldPassword,
   uk_nino: isUkNino,
   us_ssn: isUsSsn,
   user_info: isUserInfo,
+  words: areRandomWords,
 };
 
 /** Checks that judge a value which a key before it makes a secret: no part of the value has such a key. */
 export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'argument',
+  'bare_password',
   'basic_credentials',
   'command_argument',
   'cookies',
@@ -106,5 +113,7 @@ export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'secret',
   'token',
   'token_list',
+  'told_password',
   'user_info',
+  'words',
 ]);

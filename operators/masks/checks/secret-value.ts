@@ -152,6 +152,7 @@ function canBePassword(value: string, text: string, start: number): boolean {
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
   if (value.length < 6 || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
+  if (isQuote(text[start - 1]) && areRandomWords(value)) return true;
   if (isIdInName(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
 }
@@ -217,6 +218,51 @@ export const hasRandomCookie = (value: string): boolean =>
 /** A password in running text, which has to look like one. */
 export function isProsePassword(value: string, text: string, start: number): boolean {
   return value.length >= 6 && isSecret(value, text, start) && hasMixture(value) && !MEMBER.test(value);
+}
+
+/** Marks in front of a value in a sentence. */
+const OPENING_MARK = /(?:["'`«„“”‚‘「『‹]|\*\*|<\w{1,6}>)[ \u00a0]?$/;
+/** A word, with what ends a sentence. */
+const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*[!?.,:;…)]*$/u;
+/** Names of algorithms and standards, numbers with a unit, addresses, and names of products with a number. */
+const NAME_WITH_NUMBER =
+  /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|x|http|ipv|v|win|iso|rfc|tls|ssl|k|s|h|mp|p|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|id|no|nr|line|page)[-_.]?\d+(?:[-_.\w]*)?|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
+
+/** A password of which a sentence says that it is one. In quotes it may be a word. */
+export function isToldPassword(value: string, text: string, start: number): boolean {
+  if (!canBePassword(value, text, start)) return false;
+  if (OPENING_MARK.test(text.slice(Math.max(0, start - 9), start))) return !isProseMessage(value);
+  if (/^\d+$/.test(value)) return true;
+  if (WORD_IN_SENTENCE.test(value) || NAME_WITH_NUMBER.test(value)) return false;
+  return hasMixture(value) || /\p{L}[?*]\p{L}/u.test(value);
+}
+
+const isProseMessage = (value: string) =>
+  /\s/.test(value) && (MESSAGE_WORD.test(value) || SENTENCE_WORD.test(value));
+
+/** Words of messages about passwords and accounts. */
+const ABOUT_ACCOUNTS =
+  /\b(?:required|mandatory|invalid|incorrect|missing|expired|changed|reset|updated|failed|denied|logins?|accounts?|emails?|passwords?|tokens?|users?|characters?|errors?|mismatch|successfully|validation|authentication|verification)\b/;
+
+/** Words that are chosen at random: none of a sentence or a message. */
+export const areRandomWords = (value: string): boolean =>
+  /^[a-z]{3,20}(?: [a-z]{3,20}){3,23}$/.test(value) &&
+  !ABOUT_ACCOUNTS.test(value) &&
+  !SENTENCE_WORD.test(value) &&
+  !isMessage(value);
+
+/** A password directly after its name in a sentence, which has to look like one. */
+export function isBarePassword(value: string, text: string, start: number): boolean {
+  if (value.length < 6 || !isToldPassword(value, text, start) || NUMBER_LIKE.test(value)) return false;
+  if (isQuote(text[start - 1]) || !/^[\p{L}\p{N}!^~*]/u.test(value)) return false;
+  // Code, paths, versions and names of variables.
+  if (/[(){}<>=/\\]|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
+  return (
+    /[!#$%^*~]|\d[@?&+]|[@?&+]\d/.test(value) ||
+    (/\d/.test(value) && /[^\p{L}\p{N}.,:-]/u.test(value)) ||
+    /^\p{Lu}\p{Ll}{3,}\d{2,6}$/u.test(value) ||
+    (/\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value) && isRandom(value))
+  );
 }
 
 /** A value somewhere in an object that has the name of a password: it looks like one, or is a number of 6 to 12 digits. */

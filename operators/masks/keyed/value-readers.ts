@@ -162,6 +162,35 @@ function cellsBelow(text: string, end: number): readonly Place[] {
   return rows.map((cells) => cells[column] as Place).filter((cell) => cell.end > cell.start);
 }
 
+/** Marks of other languages, of markup and of HTML, in front of a value, and those after it. */
+const OPENING_MARK = /(\*\*|__|[*_«„“”‚‘「『‹]|<(?:b|i|em|strong|code|kbd|tt|u)>)[ \u00a0]?/iy;
+const CLOSING_MARK: Readonly<Record<string, string>> = {
+  '**': '**',
+  __: '__',
+  '*': '*',
+  _: '_',
+  '«': '»',
+  '„': '“',
+  '“': '”',
+  '”': '”',
+  '‚': '‘',
+  '‘': '’',
+  '「': '」',
+  '『': '』',
+  '‹': '›',
+};
+const LONGEST_IN_MARKS = 200;
+
+function inMarks(text: string, start: number): Place | undefined {
+  OPENING_MARK.lastIndex = start;
+  const [whole = '', mark = ''] = OPENING_MARK.exec(text) ?? [];
+  if (whole === '') return undefined;
+  const from = start + whole.length;
+  const [line = ''] = /^[^\n]*/.exec(text.slice(from, from + LONGEST_IN_MARKS)) ?? [];
+  const length = line.slice(0, line.indexOf(CLOSING_MARK[mark] ?? '<')).trimEnd().length;
+  return length < 2 || line.length === length ? undefined : { start: from, end: from + length };
+}
+
 /** The fragment of a URL, which is a word or a path. */
 const FRAGMENT = /#[!/]?(?:[A-Za-z][a-z]*[-_/=]?)*$/;
 
@@ -182,6 +211,15 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   word: /* @__PURE__ */ matching(/[^\s"'`<>\\{}]+/y),
   /** One word of a sentence, without the sign that ends the sentence. */
   told: (text, start) => {
+    const end = endOfBare(text, start);
+    return end > start ? [{ start, end }] : [];
+  },
+  /** What a sentence tells: in quotes of any language, in bold, or one word. */
+  said: (text, start) => {
+    const marked = inMarks(text, start);
+    if (marked !== undefined) return [marked];
+    const from = matchEnd(OPENING_QUOTE, text, start);
+    if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
     const end = endOfBare(text, start);
     return end > start ? [{ start, end }] : [];
   },
@@ -208,7 +246,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
-  words: /* @__PURE__ */ matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){4,23}/y),
+  words: /* @__PURE__ */ matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){3,23}/y),
   /** Bytes as the registry of Windows has them. */
   hex: /* @__PURE__ */ matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
   /** One word in what a language wraps around values. */
