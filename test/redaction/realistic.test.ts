@@ -15,7 +15,7 @@ import { expectFiguresOnPage } from './page-figures.ts';
 import { type Entry, entriesOf, parseEntries, sampleOf } from './realistic.ts';
 
 /** What the present rules reach. Raise these figures when you improve them. */
-const LEAST_RECALL = 0.76;
+const LEAST_RECALL = 0.8;
 const MOST_IN_PART = 30;
 const MOST_ALTERED = 60;
 

@@ -34,6 +34,7 @@ import {
   isSecret,
   isToken,
   isToldPassword,
+  isToldSecret,
   isUserInfo,
 } from './secret-value.ts';
 import { hasCrc32Suffix, hasJwtHeader } from './tokens.ts';
@@ -90,6 +91,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   token: isToken,
   token_list: hasToken,
   told_password: isToldPassword,
+  told_secret: isToldSecret,
   uk_nino: isUkNino,
   us_ssn: isUsSsn,
   user_info: isUserInfo,
@@ -114,6 +116,7 @@ export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'token',
   'token_list',
   'told_password',
+  'told_secret',
   'user_info',
   'words',
 ]);

@@ -5,17 +5,17 @@
 
 import { isPlaceholder } from './placeholders.ts';
 
-const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*$/;
-const CALL = /^!?[A-Za-z_$][\w.$:>-]*[([]/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.#?|->|::)[A-Za-z_$][\w$]*)*$/;
+const CALL = /^!?[A-Za-z_$][\w.$:>#-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
-const MEMBER = /^[A-Za-z_$]+(?:(?:\.|->|::)[A-Za-z_$]+)+$/;
+const MEMBER = /^[A-Za-z_$]+(?:(?:\.#?|->|::)[A-Za-z_$]+)+$/;
 /** What Java prints for an object without a `toString`. */
 const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)\w+)@[0-9a-f]{3,8}$/;
 /** What stands between two strings, when a quote that ends the first was taken for one that starts a value. */
-const BETWEEN_STRINGS = /^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\.\$/;
+const BETWEEN_STRINGS = /^["'`]\s*[+.,]\s|^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\.\$/;
 /** Names of things that have to do with secrets: `#add-password`, `users/passwords#edit`. */
 const NAME_OF_SECRET =
-  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z]+(?:[A-Z][a-z]+)*(?:Password|Token|Secret|Key)$/;
+  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z]+[A-Za-z]*(?:Password|Token|Secret|Key|Id|Signature|Session|Pass|Credentials?)$/;
 const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:[\w.$@+-]*[\\/])*[\w.$@+-]*$/;
 const URL_VALUE = /^[A-Za-z][A-Za-z0-9+.-]{1,20}:\\?\/\\?\//;
 const NUMBER_LIKE = /^[+-]?\d[\d.,:_/TZ+-]*(?:ms|s|m|h|d|[kKMGT]i?[bB]?|%)?$/;
@@ -27,7 +27,11 @@ function isCode(value: string, text: string, start: number): boolean {
   if (OBJECT.test(value)) return true;
   if (isQuote(text[start - 1])) return BETWEEN_STRINGS.test(value);
   const next = text[start + value.length];
-  if (next === '(' || next === '[') return value.replace(/^:/, '').split(/[([]/).every(isFunction);
+  if (next === '(' || next === '[')
+    return value
+      .replace(/^:/, '')
+      .split(/[()[\]]+\.?/)
+      .every(isFunction);
   return CALL.test(value)
     ? isCall(value, text, start)
     : MEMBER.test(value) && !value.split('.').some(hasRandomCase);
@@ -36,7 +40,11 @@ function isCode(value: string, text: string, start: number): boolean {
 /** Whether a value that starts as a call is one: nothing of a word follows its bracket, which ends in it or after it. */
 function isCall(value: string, text: string, start: number): boolean {
   const opening = value.search(/[([]/);
-  if (!isFunction(value.slice(value.startsWith('!') ? 1 : 0, opening))) return false;
+  const name = value.slice(value.startsWith('!') ? 1 : 0, opening);
+  // Functions of code that was made short.
+  const isShort =
+    /^[A-Za-z_$]{1,2}$/.test(name) && /^[([][A-Za-z_$]+(?:\.[A-Za-z_$]+)+\)?$/.test(value.slice(opening));
+  if (!isShort && !isFunction(name)) return false;
   const closing = value.slice(opening).search(/[)\]]/);
   const argument = closing === -1 ? value.slice(opening) : value.slice(opening, opening + closing);
   if (/[A-Za-z]\d|\d[A-Za-z]/.test(argument) && isMixedName(value.slice(0, opening))) return false;
@@ -141,9 +149,13 @@ const isOrdinary = (value: string, text: string, start: number) =>
 export const isPassword = (value: string, text: string, start: number): boolean =>
   canBePassword(value, text, start) && !isProse(value, text, start);
 
+/** A number of a program, and a word such as `isn't`. */
+const NUMBER_OR_SHORT_FORM = /^(?:0x[0-9a-f]{1,8}|\p{L}+['’](?:s|t|re|ve|ll|d|m)\\?[.,:;]?)$/iu;
+
 function canBePassword(value: string, text: string, start: number): boolean {
   const shortest = isQuote(text[start - 1]) ? 3 : 4;
   if (value.length < shortest || isOrdinaryValue(value, text, start)) return false;
+  if (!isQuote(text[start - 1]) && NUMBER_OR_SHORT_FORM.test(value)) return false;
   // The tag of an image: `registry.example/password:1.63.37-5e7a6fb`.
   if (text[start - 1] === ':' && VERSION.test(value)) return false;
   return /^\d+$/.test(value) ? value.length >= 6 : /[A-Za-z0-9]/.test(value);
@@ -159,6 +171,7 @@ export function isSecret(value: string, text: string, start: number): boolean {
 
 /** A value after a name such as `token` or `api_key`, which looks as if it had been generated. */
 export function isToken(value: string, text: string, start: number): boolean {
+  if (/^\S+(?:\s\S+){3}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
   if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
   if (ONE_WORD.test(value) && NAME_OF_TOKEN.test(text.slice(Math.max(0, start - 80), start))) return true;
@@ -217,13 +230,18 @@ export const hasRandomCookie = (value: string): boolean =>
 
 /** A password in running text, which has to look like one. */
 export function isProsePassword(value: string, text: string, start: number): boolean {
-  return value.length >= 6 && isSecret(value, text, start) && hasMixture(value) && !MEMBER.test(value);
+  if (value.length < 6 || !isSecret(value, text, start) || !hasMixture(value)) return false;
+  return !MEMBER.test(value) && !/^[A-Za-z_]\w*\[[\w.]+\]$/.test(value);
 }
+
+/** A secret of which a sentence says that it is one. */
+export const isToldSecret = (value: string, text: string, start: number): boolean =>
+  isProsePassword(value, text, start) && !NAME_WITH_NUMBER.test(value);
 
 /** Marks in front of a value in a sentence. */
 const OPENING_MARK = /(?:["'`«„“”‚‘「『‹]|\*\*|<\w{1,6}>)[ \u00a0]?$/;
 /** A word, with what ends a sentence. */
-const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*[!?.,:;…)]*$/u;
+const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*(?:\\[&,|])?[!?.,:;…)]*$/u;
 /** Names of algorithms and standards, numbers with a unit, addresses, and names of products with a number. */
 const NAME_WITH_NUMBER =
   /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|x|http|ipv|v|win|iso|rfc|tls|ssl|k|s|h|mp|p|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|id|no|nr|line|page)[-_.]?\d+(?:[-_.\w]*)?|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
@@ -233,7 +251,8 @@ export function isToldPassword(value: string, text: string, start: number): bool
   if (!canBePassword(value, text, start)) return false;
   if (OPENING_MARK.test(text.slice(Math.max(0, start - 9), start))) return !isProseMessage(value);
   if (/^\d+$/.test(value)) return true;
-  if (WORD_IN_SENTENCE.test(value) || NAME_WITH_NUMBER.test(value)) return false;
+  if (NAME_WITH_NUMBER.test(value)) return false;
+  if (WORD_IN_SENTENCE.test(value) && !/[a-z][A-Z]{2,}[a-z]/.test(value)) return false;
   return hasMixture(value) || /\p{L}[?*]\p{L}/u.test(value);
 }
 
@@ -284,7 +303,7 @@ function isInnerNumber(value: string, text: string, start: number): boolean {
 
 /** What is said about a flag: `the --password argument`, `--password requires a value`. */
 const ABOUT_FLAG =
-  /^(?:arguments?|parameters?|switch(?:es)?|require(?:s|ment)|settings?|values?|support(?:s)?|prompts?|because|instead|together|should|available|without|option(?:s|al)|[a-z]+ed|[a-z]+ing)$/;
+  /^(?:unless|whether|otherwise|when|while|arguments?|parameters?|switch(?:es)?|require(?:s|ment)|settings?|values?|support(?:s)?|prompts?|because|instead|together|should|available|without|option(?:s|al)|[a-z]+ed|[a-z]+ing)$/;
 
 /** Words of sentences that commands rarely have. */
 const SENTENCE_WORD =
@@ -296,6 +315,8 @@ const isInSentence = (value: string, text: string, start: number) =>
 /** What follows a flag such as `--password`: a word only at the end of a command, or before its next flag. */
 export function isFlagValue(value: string, text: string, start: number): boolean {
   if (value.startsWith('-') || !canBePassword(value, text, start)) return false;
+  if (/^(?:options?|arguments?|parameters?|switch(?:es)?|flags?|unless|whether|otherwise)$/.test(value))
+    return false;
   const isLongWord = /^[a-z]{8,}$/.test(value) && !ABOUT_FLAG.test(value);
   if (isProse(value, text, start)) return isLongWord && !isInSentence(value, text, start);
   return (

@@ -134,6 +134,8 @@ function goesOn(text: string, start: number, at: number, around: () => Surroundi
     case '"':
     case "'":
     case '`':
+      // A role of Sphinx: :class:`Name`.
+      if (sign === '`' && text[at - 1] === ':') return -1;
       return /[A-Za-z0-9]/.test(text[at + 1] ?? '') || !around().isInString(sign) ? at + 1 : -1;
     case '\\':
       return around().isInString('"') || around().isInString("'") ? -1 : behindEscape(text, at, around());

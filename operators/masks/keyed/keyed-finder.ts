@@ -85,7 +85,8 @@ export function compileGuards({ guards, names, words }: Vocabulary): IsGuarded {
 
 /** What a label or a prompt says: `Passwort`, `Forgot password?`, `Password: `. */
 function isLabel(value: string, names: ReadonlySet<string>): boolean {
-  const [text] = /^\p{L}+(?: \p{L}+){0,2}(?=[?:.!*]{0,3}\s?$)/u.exec(value.toLowerCase()) ?? [];
+  const [text] =
+    /^\p{L}+(?: \p{L}+){0,2}(?=(?: \([\p{L} ]{2,20}\))?[?:.!*]{0,3}\s?$)/u.exec(value.toLowerCase()) ?? [];
   return text !== undefined && (names.has(text) || text.split(' ').some((word) => names.has(word)));
 }
 

@@ -242,7 +242,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** The rest of a line, to a space. */
   line: /* @__PURE__ */ matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
-  cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?:["\\|][^\s|│┃"\\]+)*/y),
+  cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?:"[^\s|│┃"\\]+)*/y),
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
