@@ -249,6 +249,7 @@ const GuardSchema = z.strictObject({
 /** The names, notations and guards that rules for values after names are made of: see `Vocabulary`. */
 export const VocabularySchema = z.strictObject({
   kinds: KindsSchema,
+  readers: KindsSchema.optional(),
   names: z.array(NameSchema).min(1),
   suffixes: Words,
   marks: z.string().min(1),

@@ -29,22 +29,41 @@ export function readPackFiles(folder: URL = FOLDER): Record<string, string> {
 
 const read = (url: URL) => load(readFileSync(url, 'utf8'));
 
-/** A pack in one object. Its further files have parts, rules, and what a vocabulary consists of. */
+/**
+ * A pack in one object. Its further files have parts, rules, and what a vocabulary consists of. They may be files of another
+ * pack: lists are joined, and the kinds of the last file count.
+ */
 function readPack(url: URL): unknown {
   const pack = read(url);
   if (typeof pack !== 'object' || pack === null || !('files' in pack)) return pack;
   const { files, ...whole } = pack as { files: string[] };
   const folder = url.href.replace(/\.yaml$/, '/');
-  const [parts, rules, vocabulary] = [{}, {}, {}];
+  const [parts, rules] = [{}, {}];
+  const vocabulary: Record<string, unknown> = {};
   for (const file of files) {
     const content = read(new URL(`${file}.yaml`, folder)) as { parts?: object; rules?: object };
     const { parts: ofFile, rules: rulesOfFile, ...words } = content;
     Object.assign(parts, ofFile);
     Object.assign(rules, rulesOfFile);
-    Object.assign(vocabulary, words);
+    for (const [key, value] of Object.entries(words)) {
+      const known = vocabulary[key];
+      vocabulary[key] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value;
+    }
+  }
+  const kinds = vocabulary.kinds;
+  if (typeof kinds === 'object' && kinds !== null) {
+    vocabulary.notations = notationsFor(Object.keys(kinds), vocabulary.notations);
   }
   return { ...whole, parts, rules, ...(Object.keys(vocabulary).length > 0 && { vocabulary }) };
 }
+
+/** Notations that some of the kinds of a vocabulary are written in: those of another pack may be for its kinds only. */
+const notationsFor = (kinds: readonly string[], notations: unknown): unknown =>
+  Array.isArray(notations)
+    ? notations.filter(
+        ({ kinds: of }: { kinds?: string[] }) => of?.some((kind) => kinds.includes(kind)) !== false,
+      )
+    : notations;
 
 /**
  * Adds to packs what is to be known of the expressions of their rules. The build does so, because it takes some seconds.

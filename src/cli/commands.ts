@@ -419,7 +419,10 @@ function withRules(command: Command): Command {
       'the packs to apply, with commas between them, in place of the default ones, which are `default`; `all` has all. A pack of your own is a path or an npm package',
       (names: string, before?: string) => (before === undefined ? names : `${before},${names}`),
     )
-    .option('--pii', 'also mask personal data: cards, e-mail and IP addresses, phone and national numbers')
+    .option(
+      '--pii',
+      'also mask personal data: names, addresses, birth dates, cards, e-mail and IP addresses, phone and national numbers',
+    )
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 

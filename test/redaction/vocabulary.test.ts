@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
 import { KeyNames, literalsOf } from '../../operators/masks/keyed/key-names.ts';
 import { compileNotation } from '../../operators/masks/keyed/keyed-finder.ts';
@@ -10,47 +11,19 @@ import type { WrittenPack } from '../../plugins/packs/pack-schema.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 
 /*
- * What the pack secrets/context is made of: names, notations and guards, each with its own examples. Rules are made of them
- * by code, which is tested here as well.
+ * What the packs secrets/context and pii/person are made of: names, notations and guards, each with its own examples. Rules
+ * are made of them by code, which is tested here as well.
  */
 
-const vocabulary = loadPack('secrets/context').vocabulary as NonNullable<WrittenPack['vocabulary']>;
-const { names, notations, guards, kinds } = vocabulary;
+const maskedBy = (pack: string) => {
+  const redactor = createRedactor(
+    RedactProcessConfig.parse({ plugin: 'redact', packs: [pack], decode: false }),
+    { now: () => 0, onMask: () => {} },
+  );
+  return (text: string) => redactor.maskText(text).replace(/<:[\w-]+:>/g, '<:>');
+};
 
-const redactor = createRedactor(
-  RedactProcessConfig.parse({ plugin: 'redact', packs: ['secrets/context'], decode: false }),
-  {
-    now: () => 0,
-    onMask: () => {},
-  },
-);
-const masked = (text: string) => redactor.maskText(text).replace(/<:[\w-]+:>/g, '<:>');
-
-/** Whether a key ends with a name, apart from suffixes. */
-function isKey(key: string, entries: readonly KeyName[]): boolean {
-  const search = new KeyNames(entries, vocabulary);
-  return search.in(key).some((name) => search.endsOf(key, name).includes(key.length));
-}
-
-describe('names', () => {
-  it.each(names)('$kind: $name', (entry) => {
-    expect(entry.keys.filter((key) => !isKey(key, [entry]))).toEqual([]);
-    expect(entry.not.filter((key) => isKey(key, [entry]))).toEqual([]);
-  });
-
-  it.each(names)('$name has one of its literals in each key', (entry) => {
-    const literals = literalsOf([entry]);
-    const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
-    const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
-    expect(without).toEqual([]);
-  });
-
-  it('have a kind with checks', () => {
-    expect(names.filter(({ kind }) => !Object.hasOwn(kinds, kind))).toEqual([]);
-  });
-});
-
-/** Names of each kind, in several styles, and values that every check accepts. */
+/** Names of each kind, in several styles. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   password: ['password', 'DB_PASSWORD', 'dbPassword'],
   secret: ['secret', 'client_secret'],
@@ -59,66 +32,140 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   phrase: ['mnemonic'],
   command: [''],
   call: [''],
+  name: ['first_name', 'lastName', 'CUSTOMER_NAME'],
+  party: ['cardholder'],
+  object: ['customer'],
+  street: ['street', 'address_line1'],
+  birth: ['dob', 'dateOfBirth'],
+  document: ['passport_no', 'driverLicense'],
+  number: ['ssn', 'tax-id'],
+  account: ['account_number'],
 };
-const VALUES = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
+/** Values that every check of a kind accepts. */
+const SECRETS = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  name: ['Anna', 'Zofia'],
+  party: ['Anna Lindqvist', 'Jean-Luc de la Tour'],
+  object: ['Anna Lindqvist'],
+  street: ['Lindenweg 17'],
+  birth: ['1984-03-12', '12.03.1984'],
+  document: ['C01X00T47', 'AB1234567'],
+  number: ['123456789'],
+  account: ['1234567890'],
+};
+/** Kinds of names that are written in every notation which names no kinds, and notations that some of them are not written in. */
+const PACKS: readonly (readonly [pack: string, kinds: readonly string[]])[] = [
+  ['secrets/context', ['password', 'secret', 'token']],
+  ['pii/person', ['name', 'street', 'birth', 'document', 'account']],
+];
 /** Whatever code or words stand in some notations is no key with any prefix. */
-const PLAIN_KEYS = new Set(['bare', 'called', 'changed-from', 'changed-to', 'setter']);
+const PLAIN_KEYS: Readonly<Record<string, string>> = {
+  bare: 'password',
+  called: 'password',
+  'changed-from': 'password',
+  'changed-to': 'password',
+  setter: 'password',
+  'date-in-sentence': 'born',
+};
 
-describe('notations', () => {
-  it.each(notations)('$notation', (notation) => {
-    const allowed = notation.kinds ?? ['password', 'secret', 'token'];
-    for (const kind of allowed) {
-      for (const key of PLAIN_KEYS.has(notation.notation) ? ['password'] : (KEYS[kind] ?? [])) {
-        for (const value of notation.example.includes('VALUE') ? VALUES : ['']) {
-          const fill = (template: string) => template.replaceAll('KEY', key).replace(/VALUE\b/, value);
-          const whole = notation.example.replaceAll('KEY', key).replace(/VALUE\b/, '<:>');
-          if (value === '') expect(masked(fill(notation.example))).toContain('<:>');
-          else expect(masked(fill(notation.example))).toBe(whole);
-          expect(masked(fill(notation.miss))).toBe(fill(notation.miss));
-        }
-      }
-    }
+describe.each(PACKS)('%s', (pack, usualKinds) => {
+  const masked = maskedBy(pack);
+  const vocabulary = loadPack(pack).vocabulary as NonNullable<WrittenPack['vocabulary']>;
+  const { names, notations, guards, kinds, readers = {} } = vocabulary;
+
+  /** Whether a key ends with a name, apart from suffixes. */
+  function isKey(key: string, entries: readonly KeyName[]): boolean {
+    const search = new KeyNames(entries, vocabulary);
+    return search.in(key).some((name) => search.endsOf(key, name).includes(key.length));
+  }
+
+  describe('names', () => {
+    it.each(names)('$kind: $name', (entry) => {
+      expect(entry.keys.filter((key) => !isKey(key, [entry]))).toEqual([]);
+      expect(entry.not.filter((key) => isKey(key, [entry]))).toEqual([]);
+    });
+
+    it.each(names)('$name has one of its literals in each key', (entry) => {
+      const literals = literalsOf([entry]);
+      const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
+      const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
+      expect(without).toEqual([]);
+    });
+
+    it('have a kind with checks and readers that exist', () => {
+      expect(names.filter(({ kind }) => !Object.hasOwn(kinds, kind))).toEqual([]);
+      const checks = Object.values(kinds).flatMap((of) => Object.values(of));
+      expect(checks.filter((check) => !Object.hasOwn(CHECKS, check))).toEqual([]);
+      const ends = Object.values(readers).flatMap((of) => [...Object.keys(of), ...Object.values(of)]);
+      expect(ends.filter((reader) => !Object.hasOwn(VALUE_READERS, reader))).toEqual([]);
+    });
   });
 
-  it('have kinds and guards that exist', () => {
-    const known = new Set(Object.keys(kinds));
-    expect(notations.flatMap((notation) => notation.kinds ?? []).filter((kind) => !known.has(kind))).toEqual(
-      [],
-    );
-  });
-
-  it.each(notations)('$notation takes time in proportion to the length of a text', (notation) => {
-    const { before, between, after } = compileNotation(notation);
-    for (const expression of [before, between, after]) {
-      if (expression === undefined) continue;
-      const { ambiguity, degree } = costOf(new RegExp(`^(?:${expression.source})`, 'i'));
-      expect({ expression, ambiguity, isLinear: degree <= 1 }).toEqual({
-        expression,
-        ambiguity: undefined,
-        isLinear: true,
+  describe('notations', () => {
+    it.each(notations)('$notation', (notation) => {
+      const samples = (notation.kinds ?? usualKinds).flatMap((kind) => {
+        const plain = PLAIN_KEYS[notation.notation];
+        const keys = (plain === undefined ? KEYS[kind] : [plain]) ?? [];
+        const isExcept = (key: string) =>
+          names.some((name) => name.except?.includes(notation.notation) && isKey(key, [name]));
+        return keys.flatMap((key) =>
+          isExcept(key) ? [] : (VALUES[kind] ?? SECRETS).map((value) => [key, value] as const),
+        );
       });
-    }
+      for (const [key, value] of samples) {
+        const isEncoded = notation.ends === 'query' || notation.ends === 'percent';
+        const fill = (template: string, by: string) =>
+          template.replaceAll('KEY', key).replace(/VALUE\b/, isEncoded ? by.replaceAll(' ', '%20') : by);
+        const { example, miss } = notation;
+        if (example.includes('VALUE')) expect(masked(fill(example, value))).toBe(fill(example, '<:>'));
+        else expect(masked(fill(example, value))).toContain('<:>');
+        expect(masked(fill(miss, value))).toBe(fill(miss, value));
+      }
+    });
+
+    it('have kinds that exist', () => {
+      const known = new Set(Object.keys(kinds));
+      const named = notations.flatMap((notation) => notation.kinds ?? []);
+      expect(named.filter((kind) => !known.has(kind))).toEqual([]);
+    });
+
+    it.each(notations)('$notation takes time in proportion to the length of a text', (notation) => {
+      const { before, between, after } = compileNotation(notation);
+      for (const expression of [before, between, after]) {
+        if (expression === undefined) continue;
+        const { ambiguity, degree } = costOf(new RegExp(`^(?:${expression.source})`, 'i'));
+        expect({ expression, ambiguity, isLinear: degree <= 1 }).toEqual({
+          expression,
+          ambiguity: undefined,
+          isLinear: true,
+        });
+      }
+    });
   });
 
+  describe('guards', () => {
+    it.each(guards)('$guard', ({ example, miss }) => {
+      expect(masked(example)).toBe(example);
+      expect(masked(miss)).not.toBe(miss);
+    });
+
+    it('ordinary words are no values, in any case', () => {
+      const [first = '', second = ''] =
+        pack === 'pii/person' ? ['first_name', 'city'] : ['password', 'token'];
+      for (const word of vocabulary.words) {
+        for (const text of [`${first}=${word}`, `"${second}":"${word.toUpperCase()}"`])
+          expect(masked(text)).toBe(text);
+      }
+    });
+  });
+});
+
+describe('a notation', () => {
   it.each([
     [{ notation: 'x', form: 'KEY VALUES'.replace('VALUES', '') }, 'the notation x has a wrong form'],
     [{ notation: 'x', form: 'KEY=VALUE', ends: 'nowhere' }, 'the notation x has a wrong ends'],
   ])('%j is refused', (notation, message) => {
     expect(() => compileNotation(notation)).toThrow(message);
-  });
-});
-
-describe('guards', () => {
-  it.each(guards)('$guard', ({ example, miss }) => {
-    expect(masked(example)).toBe(example);
-    expect(masked(miss)).not.toBe(miss);
-  });
-
-  it('ordinary words are no secrets, in any case', () => {
-    for (const word of vocabulary.words) {
-      for (const text of [`password=${word}`, `"token":"${word.toUpperCase()}"`])
-        expect(masked(text)).toBe(text);
-    }
   });
 });
 
@@ -150,6 +197,23 @@ describe('the end of a value', () => {
     ['percent', '«a%2Bb»%26x'],
     ['squared', '«abc(d)»] x'],
     ['round', '«abc[d]») x'],
+    ['person', '«Anna» Nachname: Weber'],
+    ['person', '«Anna Weber», seat 12C'],
+    ['person', '«Jean-Luc de la Tour» logged in'],
+    ['person', '«Weber, Anna»'],
+    ['person', '«Weber/Anna» MR'],
+    ['person', '«Anna»&lastName=Weber'],
+    ['person', '«Anna»\\nLast name: Weber'],
+    ['postal', '«12 rue des Tilleuls, 75001 Paris»'],
+    ['postal', '«Lindenweg 5, 8010 Graz» Ort: Graz'],
+    ['postal', '«12 Elm Street», city=Graz'],
+    ['postal', '«12 Elm Street» was removed'],
+    ['date', '«12 March 1984», sex'],
+    ['date', '«1984-03-12T00:00:00Z» x'],
+    ['number', '«123 456 7890» x'],
+    ['number', '«AB1234567», expires 2031'],
+    ['cells', '«Anna Weber» | x'],
+    ['words_of_line', '«Anna Weber»'],
   ];
 
   it.each(READ)('%s: %s', (reader, marked) => {
@@ -160,7 +224,8 @@ describe('the end of a value', () => {
     expect(place?.start).toBe(start);
   });
 
-  it('is the same for all names', () => {
+  it('is the same for all names of secrets', () => {
+    const masked = maskedBy('secrets/context');
     const values = [
       'zCq9*gh#ezFj',
       'C3r%U9#p!Z',

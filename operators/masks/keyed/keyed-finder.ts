@@ -111,14 +111,18 @@ export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   let compiled = compiledVocabularies.get(vocabulary);
   if (compiled === undefined) {
     const namesOf = new Map<string, KeyNames>();
+    const ofKeys = new Set(vocabulary.names.filter(({ only }) => only === undefined).map(({ kind }) => kind));
     compiled = {
       names: (kinds = []) => {
-        const apart = vocabulary.names.filter(({ kind, only }) => only !== undefined && kinds.includes(kind));
-        const key = apart.length === 0 ? '' : kinds.join();
+        const isApart = kinds.length > 0 && !kinds.some((kind) => ofKeys.has(kind));
+        const key = isApart ? kinds.join() : '';
         let names = namesOf.get(key);
         if (names === undefined) {
-          const keys = vocabulary.names.filter(({ only }) => only === undefined);
-          names = new KeyNames(apart.length === 0 ? keys : apart, vocabulary);
+          const searched = isApart ? new Set(kinds) : ofKeys;
+          names = new KeyNames(
+            vocabulary.names.filter(({ kind }) => searched.has(kind)),
+            vocabulary,
+          );
           namesOf.set(key, names);
         }
         return names;
@@ -141,7 +145,7 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
   return {
     keywords: keywords ?? literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind))),
     isGuarded,
-    finder: () => new KeyedFinder(names(kinds), new Set(kinds), compiled(), vocabulary.kinds),
+    finder: () => new KeyedFinder(names(kinds), new Set(kinds), compiled(), vocabulary),
   };
 }
 
@@ -152,6 +156,7 @@ export class KeyedFinder implements Finder {
   readonly #kinds: ReadonlySet<string>;
   readonly #notations: NotationsByStart;
   readonly #checks: Vocabulary['kinds'];
+  readonly #readers: NonNullable<Vocabulary['readers']>;
   #places: readonly Place[] = [];
   #index = 0;
 
@@ -159,12 +164,13 @@ export class KeyedFinder implements Finder {
     names: KeyNames,
     kinds: ReadonlySet<string>,
     notations: NotationsByStart,
-    checks: Vocabulary['kinds'],
+    { kinds: checks, readers = {} }: Pick<Vocabulary, 'kinds' | 'readers'>,
   ) {
     this.#names = names;
     this.#kinds = kinds;
     this.#notations = notations;
     this.#checks = checks;
+    this.#readers = readers;
   }
 
   next(text: string, from: number): number {
@@ -209,13 +215,16 @@ export class KeyedFinder implements Finder {
   }
 
   #valuesAt(text: string, from: number, entry: KeyName, compiled: CompiledNotation): readonly Place[] {
-    const { notation, after, read, isApart } = compiled;
-    const found = read(text, from).filter(
+    const { notation, after, isApart } = compiled;
+    const ends = this.#readers[entry.kind]?.[notation.ends ?? 'literal'];
+    const read = ends === undefined ? compiled.read : readerNamed(ends);
+    const found = (read?.(text, from) ?? []).filter(
       ({ end }) => after === undefined || matchEnd(after, text, end) !== -1,
     );
     if (found.length === 0) return found;
     const level = notation.guard ?? 'clear';
-    const check = CHECKS[this.#checks[entry.kind]?.[level] ?? level];
+    const checks = this.#checks[entry.kind];
+    const check = CHECKS[checks?.[level] ?? checks?.['*'] ?? level];
     const key: FoundKey = { kind: entry.kind, notation: notation.notation, check, isApart };
     return found.map((place) => ({ ...place, key }));
   }

@@ -1,7 +1,7 @@
 import type { Finder } from '../search/finder.ts';
 import { literalsOf } from './key-names.ts';
 import { compileVocabulary } from './keyed-finder.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { KeyName, Vocabulary } from './vocabulary.ts';
 
 /**
  * A line after whose key no value stands, so that its value may be in the next line. `below`: it has to be further to the
@@ -9,8 +9,6 @@ import type { Vocabulary } from './vocabulary.ts';
  */
 export type OpenKey = 'next' | 'below' | 'block' | 'rows';
 
-/** Kinds of names whose values stand in lines of their own. */
-const KINDS: readonly string[] = ['password', 'secret', 'token', 'phrase'];
 /** What asks for a password in SMTP, in base64. */
 const PASSWORD_PROMPT = /334 UGFzc3dvcmQ6?\s*$/;
 const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
@@ -43,7 +41,7 @@ export class OpenKeyFinder implements Finder {
   }
 
   static keywordsOf({ names }: Vocabulary): readonly string[] {
-    return [PROMPT_KEYWORD, ...literalsOf(names.filter(({ kind }) => KINDS.includes(kind)))];
+    return [PROMPT_KEYWORD, ...literalsOf(names.filter(canBeInLineBefore))];
   }
 
   next(text: string): number {
@@ -56,7 +54,7 @@ export class OpenKeyFinder implements Finder {
     if (PASSWORD_PROMPT.test(line)) return 'next';
     const names = compileVocabulary(this.#vocabulary).names();
     for (const name of names.in(line)) {
-      if (!KINDS.includes(name.entry.kind)) continue;
+      if (!canBeInLineBefore(name.entry)) continue;
       const before = line.slice(0, name.start);
       for (const end of names.endsOf(line, name)) {
         const rest = line.slice(end);
@@ -69,11 +67,14 @@ export class OpenKeyFinder implements Finder {
     }
     return COLUMNS.test(line) &&
       !LEVEL.test(line) &&
-      names.in(line).some(({ entry }) => KINDS.includes(entry.kind))
+      names.in(line).some(({ entry }) => canBeInLineBefore(entry))
       ? 'rows'
       : undefined;
   }
 }
+
+/** Names of few notations, such as commands, have their values in the same line. */
+const canBeInLineBefore = ({ only }: KeyName): boolean => only === undefined;
 
 /** Characters of a line that is looked at. */
 const LONGEST = 1000;

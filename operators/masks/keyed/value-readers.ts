@@ -5,6 +5,7 @@
 import type { Place } from '../mask-rule.ts';
 import { argumentReader } from './arguments.ts';
 import { endOfBare } from './bare-value.ts';
+import { BEFORE_DATE, DATE, NUMBER, PERSON, POSTAL } from './bare-values-of-people.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
@@ -46,6 +47,15 @@ const matching =
   (text, start) => {
     const end = matchEnd(expression, text, start);
     return end <= start ? [] : [{ start, end }];
+  };
+
+/** A string in quotes, or words without quotes that an expression describes. */
+const quotedOr =
+  (bare: RegExp, prefix?: RegExp): ReadValues =>
+  (text, start) => {
+    const isQuoted = matchEnd(OPENING_QUOTE, text, start) !== -1;
+    const before = prefix === undefined || isQuoted ? -1 : matchEnd(prefix, text, start);
+    return isQuoted ? literal(text, start) : matching(bare)(text, Math.max(start, before));
   };
 
 /** Lines of a block that are read. */
@@ -243,6 +253,15 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   line: /* @__PURE__ */ matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
   cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?:"[^\s|│┃"\\]+)*/y),
+  /** The same, of several words with one space between them. */
+  words_of_line: /* @__PURE__ */ matching(/[^\s\\"']+(?: [^\s\\"']+){0,15}/y),
+  tagged_words: /* @__PURE__ */ matching(/[^<>&\s]+(?: [^<>&\s]+){0,15}/y),
+  cells: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?: [^\s|│┃"\\]+){0,15}/y),
+  /** Values of people, which may have several words. */
+  person: /* @__PURE__ */ quotedOr(PERSON),
+  postal: /* @__PURE__ */ quotedOr(POSTAL),
+  date: /* @__PURE__ */ quotedOr(DATE, BEFORE_DATE),
+  number: /* @__PURE__ */ quotedOr(NUMBER),
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */

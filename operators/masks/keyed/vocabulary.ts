@@ -56,8 +56,10 @@ export interface Guard {
 }
 
 export interface Vocabulary {
-  /** For each kind of name the checks of its values: those of notations by `guard`. */
+  /** For each kind of name the checks of its values: those of notations by `guard`, and `*` for all others. */
   readonly kinds: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** For each kind of name the readers that take the place of those of notations, by their `ends`. */
+  readonly readers?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   readonly names: readonly KeyName[];
   /** Words that may follow a name in a key: `old`, `prod`. */
   readonly suffixes: readonly string[];

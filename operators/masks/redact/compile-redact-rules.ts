@@ -236,9 +236,11 @@ function keyedRule(
 ): MaskRule | undefined {
   if (LEVELS.indexOf(rule.confidence ?? 'high') < least) return undefined;
   const { keywords, finder, isGuarded } = compileKeyedRule(rule);
+  // Words such as `example` may be parts of names and addresses.
+  const isSecret = !id.startsWith('pii/');
   const accepts = (value: string, text: string, start: number, { key }: Place) =>
     key?.check?.(value, text, start) !== false &&
-    isMaskable(value, true, text, start, true) &&
+    isMaskable(value, isSecret, text, start, true) &&
     !isInMask(value, text, start) &&
     !(key !== undefined && isGuarded(value, text, start, key));
   return {

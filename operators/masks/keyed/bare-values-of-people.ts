@@ -1,0 +1,57 @@
+/*
+ * Where names, addresses, dates and numbers of persons end that stand without quotes. They have several words, so each of these
+ * expressions says which words go on: none that starts the next key does.
+ */
+
+const u = (source: string) => new RegExp(source, 'uy');
+
+/** Small words in names and addresses. */
+const PARTICLE =
+  "(?:von|van|vom|zu|zur|zum|der|den|dem|de|del|della|dei|degli|di|da|do|dos|das|du|des|la|le|les|los|las|el|al|bin|ibn|ben|y|af|av|ter|ten|und|'t|l'|d')";
+/** Not the next key: `Nachname: `, `Last name=`. */
+const NO_KEY =
+  '(?!["\']?\\p{L}[\\p{L}\\p{N}_.-]{0,40}(?: (?:[nN]ames?|NAME|of|OF|birth|Birth|BIRTH|[nN]umber|[cC]ode|[aA]ddress|[lL]ine|[nN]o|[nN]r|ID|id|de|du|der|des|family|famille|postal)){0,3}["\'\\]]?\\s?(?:[=:]|→|->))';
+const SPACE = '(?: |\\+|%20)';
+/** What may stand after a value. A type such as `Option<String>` has no such end. */
+const END = '(?=$|[\\s,;&|)\\]}"\'>!?*#…]|[.:](?:\\s|$)|\\\\+[nrt"\'u]|<(?!\\p{Lu})|-->| ?[-–→])';
+
+const LETTERS = "\\p{L}[\\p{L}\\p{M}]{0,40}(?:['’‘-][\\p{L}\\p{M}]{1,40}){0,4}";
+const CAPITALIZED = `(?:[\\p{Lu}\\p{Lt}\\p{Lo}][\\p{L}]{0,2}\\.(?=[ +])|(?=[\\p{Lu}\\p{Lt}\\p{Lo}])${LETTERS})`;
+
+/** Words of a name: `Anna`, `Jean-Luc de la Tour`, `Weber/Anna`, `Weber, Anna` at the end of a line. */
+export const PERSON = /* @__PURE__ */ u(
+  `(?:[\\p{Lu}][\\p{L}]{0,2}\\.(?=[ +])|${LETTERS})` +
+    `(?:${SPACE}${NO_KEY}(?:${PARTICLE}${SPACE}){0,3}${NO_KEY}${CAPITALIZED}){0,4}` +
+    `(?:/${CAPITALIZED}(?:${SPACE}(?!M(?:R|S|RS|STR)\\b)${NO_KEY}${CAPITALIZED}){0,2}|,[ ]?${CAPITALIZED}(?=\\s*$|[\\n"'|;\\t]))?${END}`,
+);
+
+const OF_STREET =
+  '(?:rue|avenue|av|ave|bd|boulevard|place|allée|chemin|impasse|quai|cours|route|calle|avenida|plaza|paseo|via|viale|piazza|corso|largo|rua|travessa|praça|ulica|ul|al|aleja|pl|os|straat|laan|weg|plein|gracht|street|road|lane|drive|st|rd|blvd|court|way|floor|apt|suite|unit|bis|str|straße|strasse|gasse|of|the|am|an|im|in|auf|bei)';
+const POSTAL_WORD = `(?:[\\p{Lu}\\p{Lt}\\p{Lo}][\\p{L}\\p{M}\\p{N}]{0,40}(?:['’/-][\\p{L}\\p{M}\\p{N}]{1,40}){0,4}(?:\\.(?=[ ,+]))?|\\d{1,6}(?:[-/]\\d{1,4})?[A-Za-z]{0,2}(?![\\p{L}\\p{N}])|#\\d{1,5}|(?:${OF_STREET}|${PARTICLE})\\.?(?![\\p{L}\\p{N}]))`;
+
+/** Words and numbers of an address, also with commas: `12 rue des Tilleuls, 75001 Paris`. */
+export const POSTAL = /* @__PURE__ */ u(
+  `${POSTAL_WORD}(?:(?:${SPACE}|, ?| ?/ ?|,\\+|%2C\\+?| - )${NO_KEY}${POSTAL_WORD}){0,16}${END}`,
+);
+
+const MONTH =
+  '(?:[jJ]an|[fF][eé]b|[fF]év|[mM][aä]r|[aA]pr|[aA]vr|[mM]a[yi]|[jJ]u[nli]|[aA]ug|[aA]o[uû]|[sS]e[pt]|[oO][ckt]t|[nN]ov|[dD][eé][cz]|[gG]en|[mM]ag|[gG]iu|[lL]ug|[aA]go|[dD]ic|[eE]ne|[aA]br|[jJ]AN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[\\p{L}]{0,9}\\.?';
+const TIME = '(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\\d{2}:?\\d{2}))?)?';
+const DATE_SOURCE =
+  `\\d{4}-\\d{1,2}-\\d{1,2}${TIME}|\\d{1,2}[./-]\\d{1,2}[./-](?:\\d{4}|\\d{2})${TIME}|\\d{4}[./]\\d{1,2}[./]\\d{1,2}` +
+  `|\\d{1,2}(?:\\.|st|nd|rd|th)?[ -](?:de |of )?${MONTH}(?:,? (?:de )?|-)\\d{4}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}` +
+  '|\\d{4}, ?\\d{1,2}, ?\\d{1,2}|\\d{4}年\\d{1,2}月\\d{1,2}日|(?:19|20)\\d{6}';
+
+/** A date, in figures or with the name of its month. */
+export const DATE = /* @__PURE__ */ u(`(?:${DATE_SOURCE})(?![\\p{L}\\p{N}_]|[-/.]\\d)`);
+/** A whole value that is one. */
+export const WHOLE_DATE = /* @__PURE__ */ new RegExp(`^(?:${DATE_SOURCE})$`, 'u');
+/** What languages write in front of a date. */
+export const BEFORE_DATE = /* @__PURE__ */ u(
+  "(?:~D\\[|#?<?(?:datetime\\.)?[dD]ate(?:time)?[:(] ?[\"']?|ISODate\\([\"']|DATE ?'|\\[|Some\\(|new Date\\([\"']?)",
+);
+
+/** A number, also with letters, and in groups if the first one is short. */
+export const NUMBER = /* @__PURE__ */ u(
+  '(?:[\\p{Lu}\\d]{1,5}(?:[ ](?:\\d{1,6}|\\p{Lu}{1,3}\\d{0,4}|\\d{1,4}\\p{Lu}{1,2})(?![\\p{L}\\p{N}:=_/.-])){1,7}|[\\p{L}\\d]{1,24}(?:[./-][\\p{L}\\d]{1,12}){0,6})(?![\\p{L}\\p{N}_@=([{/]|[.:-][\\p{L}\\p{N}])',
+);
