@@ -40,6 +40,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   document: ['passport_no', 'driverLicense'],
   number: ['ssn', 'tax-id'],
   account: ['account_number'],
+  card: ['card_number'],
+  phone: ['mobile', 'home_phone'],
 };
 /** Values that every check of a kind accepts. */
 const SECRETS = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
@@ -52,11 +54,13 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   document: ['C01X00T47', 'AB1234567'],
   number: ['123456789'],
   account: ['1234567890'],
+  card: ['4556 7375 8689 9851'],
+  phone: ['0171 1234567', '+33612345678'],
 };
 /** Kinds of names that are written in every notation which names no kinds, and notations that some of them are not written in. */
 const PACKS: readonly (readonly [pack: string, kinds: readonly string[]])[] = [
   ['secrets/context', ['password', 'secret', 'token']],
-  ['pii/person', ['name', 'street', 'birth', 'document', 'account']],
+  ['pii/person', ['name', 'street', 'birth', 'document', 'account', 'phone']],
 ];
 /** Whatever code or words stand in some notations is no key with any prefix. */
 const PLAIN_KEYS: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@
  */
 
 import { WHOLE_DATE } from '../keyed/bare-values-of-people.ts';
+import { hasPhoneDigits } from './phone.ts';
 
 const LONGEST_NAME = 80;
 const LONGEST_ADDRESS = 200;
@@ -64,14 +65,16 @@ export function isPersonName(value: string, text: string, start: number): boolea
   // In lower case as a whole. The next string of a list of columns is none.
   if (others.some((word) => CAPITALIZED.test(word)) || words.length > 3) return false;
   const before = text.slice(Math.max(0, start - LONGEST_KEY), start);
-  if (isQuote(text[start - 1])) return !/,\s{0,5}\\{0,7}["'`]$/.test(before);
+  // Neither is what a variable is compared with.
+  if (isQuote(text[start - 1]))
+    return !/(?:[!=]=|<>|\bin\s)\s{0,3}\(?["'`]$|,\s{0,5}\\{0,7}["'`]$/.test(before);
   const after = text.slice(start + value.length, start + value.length + LONGEST_KEY);
   return text[start - 1] === '>' || (BEFORE_PARAMETER.test(before) && /^(?:&|\s+[\w.]+=|\s*$)/.test(after));
 }
 
 /** Other keys in whose company `nom` or `family` is the name of a person. */
 const BESIDE_NAME =
-  /pr(?:é|e|%c3%a9|\\u00e9)nom|apellido|cognome|sobrenome|p(?:ř|r)(?:í|i)jmen|фамили|family["'\\]*\s?:|given["'\\]*\s?:|naissance|nacimiento|nascita|nascimento/i;
+  /pr(?:é|e|%c3%a9|\\u00e9)nom|apellido|cognome|sobrenome|p(?:ř|r)(?:í|i)jmen|фамили|["'\\](?:family|given)["'\\]|naissance|nacimiento|nascita|nascimento/i;
 
 export const isPersonNameBeside = (value: string, text: string, start: number): boolean =>
   isPersonName(value, text, start) && hasNear(BESIDE_NAME, text, start, value);
@@ -189,6 +192,29 @@ export function isDocumentNumber(value: string): boolean {
     ? !/^[A-Z]+\d$/.test(compact) || compact.length >= 8
     : /[B-DF-HJ-NP-TV-Z]{4}/.test(compact) && compact.length >= 8;
 }
+
+const RECORD =
+  /(?:e-?mail|mail|phone|mobile|birth[_ -]?(?:date|day)?|date[_ ]of[_ ]birth|dob|passport|ssn|street|geburts\w*|telefon\w*|stra(?:ß|ss)e|naissance|nacimiento|nascita)[\w]{0,20}["'\\\]]{0,6}\s{0,3}(?:[:=,;|\t>]|$)/im;
+
+/** A first name and a last name after `name`, in a text that also has the key of something personal. */
+export const isNameInRecord = (value: string, text: string, start: number): boolean =>
+  isFullPersonName(value, text, start) && hasNear(RECORD, text, start, value);
+
+/** The digits of a card after its key, also of one that is not valid. */
+export const isCardDigits = (value: string): boolean =>
+  /^\d(?:[ -]?\d){11,18}$/.test(plain(value)) && !/^(\d)(?:[ -]?\1)*$/.test(value);
+
+/** A phone number after its key. */
+export const isPhoneAfterKey = (value: string): boolean => {
+  const number = plain(value)
+    .replace(/(?:x|ext\.?|durchwahl) ?\d{1,6}$/i, '')
+    .trim();
+  return /^[+(]{0,2}\d[\d\s()./–-]{5,24}$/.test(number) && hasPhoneDigits(number);
+};
+
+/** An e-mail address whose sign is encoded. */
+export const isEncodedMail = (value: string): boolean =>
+  /^[^\s@"'<>]{1,64}%(?:25)?40[A-Za-z0-9.-]{1,100}\.[A-Za-z]{2,24}$/.test(value);
 
 /** A number directly after the words of its key, without a separator: most of it is digits. */
 export const isSureNumber = (value: string): boolean =>

@@ -26,7 +26,9 @@ const KEY_START = '[\\w.%[\\]:-]{0,60}';
 export const betweenOf = ({ form }: Pick<Notation, 'form'>): RegExp =>
   new RegExp(sourceOf(FORM.exec(form)?.[3] ?? '(?!)'), 'iy');
 
-const sourceOf = (part: string): string => part.replaceAll(' ', '\\s{0,20}');
+/** A space stands for optional white space, but not in a class of characters. */
+const sourceOf = (part: string): string =>
+  part.replace(/\[(?:\\.|[^\]\\])*\]|\\.| /gs, (found) => (found === ' ' ? '\\s{0,20}' : found));
 
 /**
  * @throws TypeError for a form that is none, or a way in which values end that does not exist

@@ -5,7 +5,7 @@
 import type { Place } from '../mask-rule.ts';
 import { argumentReader } from './arguments.ts';
 import { endOfBare } from './bare-value.ts';
-import { BEFORE_DATE, DATE, NUMBER, PERSON, POSTAL } from './bare-values-of-people.ts';
+import { BEFORE_DATE, DATE, NUMBER, PERSON, PHONE, POSTAL } from './bare-values-of-people.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
@@ -262,6 +262,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   postal: /* @__PURE__ */ quotedOr(POSTAL),
   date: /* @__PURE__ */ quotedOr(DATE, BEFORE_DATE),
   number: /* @__PURE__ */ quotedOr(NUMBER),
+  phone: /* @__PURE__ */ quotedOr(PHONE),
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
