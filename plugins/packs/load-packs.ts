@@ -25,7 +25,13 @@ export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/pro
  * The packs that are applied first, in this order. Numbers with groups and check digits precede those of phones, which
  * would take some of their groups.
  */
-const FIRST_PACKS: readonly string[] = [...DEFAULT_PACKS, 'pii/payment', 'pii/identity', 'pii/contact', 'pii/person'];
+const FIRST_PACKS: readonly string[] = [
+  ...DEFAULT_PACKS,
+  'pii/payment',
+  'pii/identity',
+  'pii/contact',
+  'pii/person',
+];
 
 /** Rules for values after names are made of the vocabulary of this pack, and of what other packs add to it. */
 const VOCABULARY_PACK = 'secrets/context';
