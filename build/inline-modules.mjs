@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { load } from 'js-yaml';
 import { rolldown } from 'rolldown';
 
 /** A plugin for rolldown that puts data in place of the modules which read it when millrace runs from its sources. */
@@ -21,6 +22,14 @@ export const ownDependencies = () => ${JSON.stringify(Object.keys({ ...dependenc
       {
         code: await packsModule(),
         // So much data needs no source map.
+        map: { mappings: '' },
+      },
+    ],
+    [
+      resolve('plugins/pack-tests/ordinary-templates.ts'),
+      {
+        code: `const templates = ${JSON.stringify(load(readFileSync('plugins/pack-tests/ordinary.yaml', 'utf8')))};
+export const ordinaryTemplates = () => templates;`,
         map: { mappings: '' },
       },
     ],

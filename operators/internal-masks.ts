@@ -14,8 +14,10 @@ export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
 // Rules.
 
 export { CHECKS } from './masks/checks/index.ts';
+export { crc32Base62 } from './masks/checks/tokens.ts';
 export { compileMaskRules } from './masks/compile-mask-rules.ts';
 export { entropyMasks } from './masks/entropy-mask.ts';
+export { KeyNames } from './masks/keyed/key-names.ts';
 export { betweenOf, compileNotation } from './masks/keyed/keyed-finder.ts';
 export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
 export {

@@ -426,17 +426,48 @@ function withRules(command: Command): Command {
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 
+export interface PacksOptions {
+  /** The pack to test. */
+  readonly test?: string;
+  /** A file with lines that have no secrets. */
+  readonly ordinary?: string;
+  readonly json?: boolean;
+}
+
 export function addPacks(program: Command, ended: Ended): void {
   addCommand(program, 'packs [name]', {
-    usage: '[NAME]',
-    summary: 'list the redaction packs, or the rules of one',
+    usage: '[options] [NAME]',
+    summary: 'list the redaction packs, or the rules of one, or test one',
     description:
-      'Lists the redaction packs; with NAME, the rules of one, where each comes from, and examples.',
-    examples: ['millrace packs', 'millrace packs secrets/keys'],
-  }).action(async (name: string | undefined) => {
-    const { packs } = await import('./packs.ts');
-    ended(packs(name));
-  });
+      'Lists the redaction packs; with NAME, the rules of one, where each comes from, and examples. NAME may be the path ' +
+      'of a pack of your own, or an npm package. With --test, runs the examples of a pack, and then the pack over 10,000 ' +
+      'ordinary lines without secrets. The exit code is 0 if every example is as it should be, 1 if one is not, and 2 if ' +
+      'there is no such pack.',
+    examples: [
+      'millrace packs secrets/keys',
+      'millrace packs --test packs/acme.yaml',
+      'millrace packs --test packs/acme.yaml --ordinary app.log',
+    ],
+  })
+    .option('--test <pack>', 'test a pack: the path of a file, an npm package, or a name')
+    .option(
+      '--ordinary <file>',
+      'with --test: lines of your own that have no secrets, in place of generated ones',
+    )
+    .option('--json', 'with --test: print the results as JSON')
+    .action(async (name: string | undefined, options: PacksOptions) => {
+      if (options.test === undefined) {
+        const alone = options.json ? '--json' : options.ordinary === undefined ? undefined : '--ordinary';
+        if (alone !== undefined) throw new UsageError(`${alone} requires --test PACK`);
+        const { packs } = await import('./packs.ts');
+        ended(packs(name));
+        return;
+      }
+      if (name !== undefined)
+        throw new UsageError(`packs takes either NAME or --test PACK; leave out ${JSON.stringify(name)}`);
+      const { testPacks } = await import('./test-packs.ts');
+      ended(testPacks(options.test, options));
+    });
 }
 
 export function addPlugins(program: Command, ended: Ended): void {

@@ -10,7 +10,7 @@ import { folderWith } from '../support/cli.ts';
 
 const ACME = `
 names:
-  - { name: zugangscode, kind: password, keys: [zugangscode], not: [zugangscode_laenge] }
+  - { name: tresorwort, kind: password, keys: [tresorwort], not: [tresorwort_laenge] }
 notations:
   - { notation: arrow, form: 'KEY ~~> VALUE', example: 'KEY ~~> VALUE', miss: 'KEY ~~ VALUE' }
 guards:
@@ -51,13 +51,13 @@ async function problemsOf(pack: string, packs = '[secrets/context, ./acme.yaml]'
 }
 
 const LINES = [
-  'db_zugangscode: sommer24',
+  'db_tresorwort: sommer24',
   'password ~~> Kx82jsnd72',
   'password=farbe-blau7 token=zebrafink',
   'see ACM-12345678',
 ];
 const MASKED = [
-  'db_zugangscode: <:password:>',
+  'db_tresorwort: <:password:>',
   'password ~~> <:password:>',
   'password=farbe-blau7 token=zebrafink',
   'see <:ticket:>',
@@ -144,9 +144,9 @@ describe('what is wrong with a pack', () => {
     ['nmaes: []\nrules: {}', 'acme.yaml:1:8: nmaes: unknown key; did you mean `names`?'],
     [
       ACME.replace('kind: password', 'kind: passwort'),
-      'acme.yaml:3:32: names.0.kind: there is no `passwort`; did you mean `password`?',
+      'acme.yaml:3:31: names.0.kind: there is no `passwort`; did you mean `password`?',
     ],
-    [ACME.replace(', not: [zugangscode_laenge]', ''), 'acme.yaml:3:5: names.0.not: missing; expected a list'],
+    [ACME.replace(', not: [tresorwort_laenge]', ''), 'acme.yaml:3:5: names.0.not: missing; expected a list'],
     [
       ACME.replace('form: ', 'ends: qouted, form: '),
       'acme.yaml:5:30: notations.0.ends: there is no `qouted`; did you mean `quoted`?',
