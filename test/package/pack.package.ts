@@ -49,7 +49,7 @@ describe('the package', () => {
   it('has nothing else', () => {
     const others = packed.files
       .filter((file) => !/^(?:dist\/(?:src|operators|plugins)|deploy|docs|examples)\//.test(file))
-      .filter((file) => !/^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file));
+      .filter((file) => !/^(?:LICENSE|NOTICE|README\.md|CHANGELOG\.md|package\.json)$/.test(file));
     expect(others).toEqual([]);
     expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([
       'examples/data/access.log',
