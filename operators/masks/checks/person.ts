@@ -158,7 +158,7 @@ export const isPostcode = (value: string): boolean =>
 /** A date of birth, also as a time in seconds or milliseconds. */
 export function isBirthDate(value: string): boolean {
   const date = plain(value).trim();
-  if (/^-\d{5,13}$|^\d{9,10}$|^\d{12,13}$/.test(date)) return true;
+  if (/^(?:-\d{5,13}|\d{9,10}|\d{12,13})$|^\\?\/Date\(-?\d{5,13}\)\\?\/$/.test(date)) return true;
   if (!WHOLE_DATE.test(date)) return false;
   const [year] = /(?:1[89]|20)\d{2}/.exec(date) ?? [];
   return year === undefined ? !/^(?:0{1,2}[./-])/.test(date) : Number(year) >= 1880;
