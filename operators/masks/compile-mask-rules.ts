@@ -1,6 +1,6 @@
 import { scanForLiterals } from './bytes/byte-masks.ts';
 import { byNumber, CompiledRule } from './compiled-rule.ts';
-import type { LinearEngine } from './expression/linear-engine.ts';
+import { FEW_STEPS, type LinearEngine } from './expression/linear-engine.ts';
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
@@ -142,7 +142,7 @@ class MaskEngine {
     const candidates = plan.checkKeywords(plan.index.linesIn(lines), new HeldText(lines));
     if (candidates.length === 0 && plan.common.length === 0) return lines;
     const longest = longestLine((from) => lines.indexOf('\n', from), lines.length);
-    return this.#attempt(plan, lines.length, (run) => {
+    return this.#attempt(plan, lines.length, longest, (run) => {
       const bytes = plan.isPlanned && lines.length >= SHORTEST_IN_BYTES ? plan.bytes?.hold(lines) : undefined;
       const held = bytes ?? new HeldText(lines);
       if (this.#applyToLines(plan, held, candidates, run, longest)) return held.text;
@@ -168,7 +168,7 @@ class MaskEngine {
     const candidates = plan.checkKeywords(plan.index.linesInBytes(lines, hits), bytes);
     const longest = longestLine((from) => lines.indexOf(LF, from), lines.length);
     let length = -1;
-    this.#attempt(plan, lines.length, (run) => {
+    this.#attempt(plan, lines.length, longest, (run) => {
       // It may be tried again, after it was stopped at any point.
       const isHeld = bytes.holdBytes(lines) && this.#applyToLines(plan, bytes, candidates, run, longest);
       length = isHeld ? bytes.copyTo(into) : -1;
@@ -182,9 +182,14 @@ class MaskEngine {
    * Applies rules, in limited time as soon as they could take long. Tells what was masked only when nothing can fail any
    * more: it may be tried again.
    *
+   * @param longest the length of the longest line, if the text has several
    * @throws what `boundTime` throws: then nothing was told, and each line of a block has to be masked by itself
    */
-  #attempt(plan: RulePlan, length: number, apply: (run: MaskRun) => string): string {
+  #attempt(plan: RulePlan, length: number, longest: number, apply: (run: MaskRun) => string): string {
+    // What has to be watched in the end is not begun without.
+    const isWatched =
+      this.#boundTime !== undefined && plan.common.some((rule) => rule.stepsOn(length, longest) > FEW_STEPS);
+    if (isWatched) return this.#watched(plan, length, apply);
     const run = this.#unwatchedRun(plan);
     try {
       const masked = apply(run);

@@ -1,7 +1,7 @@
 import { ByteMasks } from './bytes/byte-masks.ts';
 import { byNumber, type CompiledRule } from './compiled-rule.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
-import { type CandidateLine, LiteralIndex } from './search/literal-index.ts';
+import { type CandidateLine, isIndexed, LiteralIndex } from './search/literal-index.ts';
 
 /** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
 const FEW_RULES = 8;
@@ -12,7 +12,7 @@ export class RulePlan {
   readonly #rules: readonly CompiledRule[];
   readonly common: readonly CompiledRule[];
   readonly index: LiteralIndex;
-  /** Rules with keywords that the index cannot find, such as those of one character. */
+  /** Rules with keywords that the index cannot find, such as letters. */
   readonly #guarded: readonly CompiledRule[];
   /** The guarded rules without a known literal. */
   readonly #unfound: readonly CompiledRule[];
@@ -50,7 +50,10 @@ export class RulePlan {
   rulesFor(text: string, found: readonly number[]): readonly number[] {
     if (this.#guarded.length === 0) return found;
     return [...found, ...this.#unfound.map(({ number }) => number)]
-      .filter((number) => (this.#rules[number] as CompiledRule).mayChange(text))
+      .filter((number) => {
+        const rule = this.#rules[number] as CompiledRule;
+        return !this.#guarded.includes(rule) || rule.mayChange(text);
+      })
       .sort((a, b) => a - b);
   }
 
@@ -105,6 +108,3 @@ export class RulePlan {
     return this.#bytes === 'none' ? undefined : this.#bytes;
   }
 }
-
-/** Whether the index can find a keyword, which is in lower case. */
-const isIndexed = (keyword: string): boolean => keyword.length >= 2 && !keyword.includes('\n');

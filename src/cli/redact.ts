@@ -6,6 +6,7 @@ import { LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/inter
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact-masking.ts';
 import { packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
+import { TimeLimit } from '../../plugins/time-limits/bounded-time.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
@@ -41,7 +42,8 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
     report('standard output is closed, so no line can be written; redirect it to a file or a pipe');
     return ExitCode.failed;
   }
-  const redactor = createRedactor(settings, { now: steadyClock(), onMask: () => {} });
+  const limit = new TimeLimit();
+  const redactor = createRedactor(settings, { now: steadyClock(), onMask: () => {}, limit });
   let code: number = ExitCode.ok;
   const output = new Output();
   for (const file of files.length === 0 ? ['-'] : files) {
@@ -58,7 +60,7 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
       const input = new TextInput(file);
       for await (const block of withFirstLines(input.blocks(), redactor, file)) {
         for (const { bytes, lines } of partsOf(block)) {
-          const together = maskTogether(redactor, file, bytes);
+          const together = limit.share(() => maskTogether(redactor, file, bytes));
           if (together !== undefined) number += lines;
           await output.write(together ?? Buffer.concat(linesIn(bytes).map(mask)));
         }

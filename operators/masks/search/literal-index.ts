@@ -41,12 +41,14 @@ export class LiteralIndex {
   /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
   readonly #isBefore = new Uint8Array(128);
+  /** Literals of one character, which are looked for by themselves: they would have a fourth of all slots. */
+  readonly #characters: readonly Entry[];
   /** Finds a character whose lower case may be in a literal, other than the letters of ASCII. */
   readonly #toLower: RegExp;
 
   /**
-   * @param literalsOf for each rule its literals, in lower case, of two characters or more; undefined for a rule that is
-   * not searched for. Those that are not ASCII are not found in bytes.
+   * @param literalsOf for each rule its literals, as {@link isIndexed} takes them; undefined for a rule that is not searched
+   * for. Those that are not ASCII are not found in bytes.
    */
   constructor(literalsOf: readonly (readonly string[] | undefined)[]) {
     const rulesOf = new Map<string, number[]>();
@@ -57,15 +59,18 @@ export class LiteralIndex {
         else rules.push(rule);
       }
     });
-    for (const [literal, rules] of rulesOf) this.#add(literal, rules);
+    const entries = [...rulesOf].map(([literal, rules]) => ({ literal, offset: rarestPart(literal), rules }));
+    this.#characters = entries.filter(({ literal }) => literal.length === 1);
+    for (const entry of entries) if (entry.literal.length > 1) this.#add(entry);
     this.#toLower = [...rulesOf.keys()].every(isAscii) ? BECOMES_ASCII : BEYOND_ASCII;
   }
 
   get isEmpty(): boolean {
-    return this.#entries.size === 0;
+    return this.#entries.size === 0 && this.#characters.length === 0;
   }
 
-  #add(literal: string, rules: readonly number[]): void {
+  #add(entry: Entry): void {
+    const { literal, offset } = entry;
     const units = literal.split('').map((character) => character.charCodeAt(0));
     units.forEach((unit, i) => {
       for (const cased of [unit, upper(unit)]) {
@@ -73,13 +78,11 @@ export class LiteralIndex {
         if (i < units.length - 1) this.#isBefore[cased] = 1;
       }
     });
-    const offset = rarestPart(literal);
     const [a = 0, b = 0, c] = units.slice(offset);
     for (const third of c === undefined ? ANY : [c]) {
       const slot = slotOf(threeOf(a, b, third));
       this.table[slot >> 3] = (this.table[slot >> 3] as number) | (1 << (slot & 7));
       const entries = this.#entries.get(slot);
-      const entry = { literal, offset, rules };
       if (entries === undefined) this.#entries.set(slot, [entry]);
       // For a literal of two characters, many characters have the same slot.
       else if (entries.at(-1)?.literal !== literal) entries.push(entry);
@@ -91,10 +94,12 @@ export class LiteralIndex {
     if (this.isEmpty) return NONE;
     const text = this.#toLower.test(given) ? given.toLowerCase() : given;
     let rules: Set<number> | undefined;
-    this.#scan(text, (entry) => {
+    const add = (entry: Entry) => {
       rules ??= new Set();
       for (const rule of entry.rules) rules.add(rule);
-    });
+    };
+    this.#scan(text, add);
+    for (const entry of this.#characters) if (text.includes(entry.literal)) add(entry);
     return rules === undefined ? NONE : [...rules].sort(ascending);
   }
 
@@ -108,7 +113,12 @@ export class LiteralIndex {
         .filter(({ rules }) => rules.length > 0);
     }
     const lines = new LineCollector((from) => text.indexOf('\n', from), text.length);
-    this.#scan(text, (entry, start) => lines.add(entry.rules, start));
+    const characters = new CharacterCursor(this.#characters, (literal, from) => text.indexOf(literal, from));
+    this.#scan(text, (entry, start) => {
+      characters.addUpTo(start, lines);
+      lines.add(entry.rules, start);
+    });
+    characters.addUpTo(text.length, lines);
     return lines.found();
   }
 
@@ -121,15 +131,21 @@ export class LiteralIndex {
     const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
     this.#listed ??= this.#list();
     const { lists, bySlot } = this.#listed;
+    const characters = new CharacterCursor(this.#characters, (literal, from) =>
+      bytes.indexOf(literal.charCodeAt(0), from),
+    );
     for (let i = 0; i < hits.length; i++) {
       const hit = hits[i] as number;
       const three = threeOf(bytes[hit] as number, bytes[hit + 1] as number, bytes[hit + 2] as number);
       const entries = lists[bySlot[slotOf(three)] as number] as readonly Entry[];
       for (let j = 0; j < entries.length; j++) {
         const { literal, offset, rules } = entries[j] as Entry;
-        if (hit >= offset && isInBytes(literal, bytes, hit - offset)) lines.add(rules, hit - offset);
+        if (hit < offset || !isInBytes(literal, bytes, hit - offset)) continue;
+        characters.addUpTo(hit - offset, lines);
+        lines.add(rules, hit - offset);
       }
     }
+    characters.addUpTo(bytes.length, lines);
     return lines.found();
   }
 
@@ -218,6 +234,41 @@ function rarestPart(literal: string): number {
     }
   }
   return rarest;
+}
+
+/** Whether the index can find a literal, which is in lower case: in strings and in bytes it looks the same. */
+export const isIndexed = (literal: string): boolean =>
+  literal.length === 1 ? /[!-/:-@[-`{-~]/.test(literal) : literal.length > 1 && !literal.includes('\n');
+
+/** Goes from the left to the right through the places of literals of one character. */
+class CharacterCursor {
+  readonly #entries: readonly Entry[];
+  readonly #find: (literal: string, from: number) => number;
+  /** For each entry where it is next, or −1. */
+  readonly #next: number[];
+
+  constructor(entries: readonly Entry[], find: (literal: string, from: number) => number) {
+    this.#entries = entries;
+    this.#find = find;
+    this.#next = entries.map(({ literal }) => find(literal, 0));
+  }
+
+  /** Adds those in front of a place. */
+  addUpTo(end: number, lines: LineCollector): void {
+    const next = this.#next;
+    for (;;) {
+      let first = -1;
+      for (let i = 0; i < next.length; i++) {
+        const at = next[i] as number;
+        if (at !== -1 && at < end && (first === -1 || at < (next[first] as number))) first = i;
+      }
+      if (first === -1) return;
+      const { literal, rules } = this.#entries[first] as Entry;
+      const at = next[first] as number;
+      lines.add(rules, at);
+      next[first] = this.#find(literal, at + 1);
+    }
+  }
 }
 
 /** Gathers what is found from the left to the right, line by line. */
