@@ -112,7 +112,8 @@ export function* applicationLines(count: number): Generator<string> {
       trace_id: hex(32),
       span_id: hex(16),
       request_id: uuid(),
-      ...(below(2) === 0 && { session_id: uuid(), user_id: below(1e7) }),
+      ...(below(2) === 0 && { correlation_id: uuid(), user_id: below(1e7) }),
+      ...(below(25) === 0 && { session_id: uuid() }),
       http: {
         method,
         path: pathOf(value),

@@ -2,12 +2,12 @@ import { applyRule, type RuleObserver } from './apply-rule.ts';
 import type { ByteMask } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
 import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
-import { isAscii, requiredLiterals } from './expression/literals.ts';
+import { isAscii, itemsOf, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
 import type { MaskRule } from './mask-rule.ts';
 import { type Finder, GroupFinder, masksWholeMatches, PlainFinder } from './search/finder.ts';
-import { LiteralFinder } from './search/finders.ts';
+import { findRun, LiteralFinder, SHORTEST_RUN } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 /** For a rule that is seldom tried, a plan is not worth its time. */
@@ -32,7 +32,7 @@ export class CompiledRule {
   #quickLength: number | undefined;
   #planned: Finder | undefined;
   #plain: Finder | undefined;
-  #part: RegExp | 'none' | undefined;
+  #part: ((text: string) => boolean) | undefined;
   readonly #kept = new Map<string, unknown>();
 
   constructor(rule: MaskRule, number: number, engine?: LinearEngine | undefined) {
@@ -89,8 +89,8 @@ export class CompiledRule {
   hasNeededPart(text: string): boolean {
     const { character } = this.rule;
     if (character !== undefined && !text.includes(character)) return false;
-    this.#part ??= this.rule.part ?? 'none';
-    return this.#part === 'none' || this.#part.test(text);
+    this.#part ??= testFor(this.rule.part);
+    return this.#part(text);
   }
 
   /** What every string has that the rule changes: see {@link requiredLiterals}. */
@@ -212,6 +212,21 @@ export class CompiledRule {
     if (!this.#kept.has(name)) this.#kept.set(name, make());
     return this.#kept.get(name) as T;
   }
+}
+
+/** A test for an expression. If that is a run of characters of a set, it looks at few of them. */
+function testFor(part: RegExp | undefined): (text: string) => boolean {
+  if (part === undefined) return () => true;
+  const pattern = parseExpression(part)?.pattern;
+  const [run, ...others] = pattern === undefined ? [] : itemsOf(pattern);
+  if (run?.kind === 'repetition' && others.length === 0) {
+    const { item, min } = run;
+    if (item.kind === 'character' && !item.mayBeTwo && min >= SHORTEST_RUN) {
+      const needed = { units: item.units, length: min, most: 0 };
+      return (text) => findRun(needed, text, 0) !== -1;
+    }
+  }
+  return (text) => part.test(text);
 }
 
 /** So many steps take a moment: some ten microseconds. */

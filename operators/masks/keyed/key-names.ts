@@ -16,6 +16,8 @@ const JOINTS: Readonly<Record<string, string>> = {
   '-': '[_-]{0,2}',
   '.': '(?:\\.|->|::)?',
 };
+/** How joints start, where they are there. */
+const JOINT_STARTS: Readonly<Record<string, string>> = { ' ': '_. -', '-': '_-', '.': '.-:' };
 const SEPARATORS = ['', '_', '-', '.', ' ', '__'];
 /** So many letters of a word in front of a name make a literal rare enough. */
 const LETTERS_BEFORE = 4;
@@ -33,8 +35,6 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
  */
 export class KeyNames {
   readonly #starts = new NameStarts();
-  /** Sticky. */
-  readonly #expression: RegExp;
   readonly #entries = new Map<string, CompiledName[]>();
   /** Names come again and again in the same spelling. */
   readonly #known = new Map<string, readonly CompiledName[]>();
@@ -43,17 +43,12 @@ export class KeyNames {
   #last: { readonly text: string; readonly found: readonly FoundName[] } | undefined;
 
   constructor(names: readonly KeyName[], { suffixes, marks }: Pick<Vocabulary, 'suffixes' | 'marks'>) {
-    const sources = new Map<string, string>();
     for (const entry of names) {
       const known = this.#entries.get(plain(entry.name));
       if (known === undefined) this.#entries.set(plain(entry.name), [compileName(entry)]);
       else known.push(compileName(entry));
-      sources.set(sourceOf(entry), entry.name);
-      this.#starts.add(entry.name);
+      this.#starts.add(entry);
     }
-    // The longest first: `passphrase` rather than `pass`.
-    const longestFirst = [...sources].sort(([, a], [, b]) => byLength(a, b)).map(([source]) => source);
-    this.#expression = new RegExp(longestFirst.join('|'), 'iy');
     this.#suffix = new RegExp(`[_. -]?(?:${suffixes.toSorted(byLength).join('|')})`, 'iy');
     this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
   }
@@ -62,9 +57,9 @@ export class KeyNames {
   in(text: string): readonly FoundName[] {
     if (this.#last?.text === text) return this.#last.found;
     const found: FoundName[] = [];
-    const expression = this.#expression;
-    for (let at = this.#starts.next(text, 0); at !== -1; at = this.#starts.next(text, at + 1)) {
-      const end = matchEnd(expression, text, at);
+    const starts = this.#starts;
+    for (let at = starts.next(text, 0); at !== -1; at = starts.next(text, at + 1)) {
+      const end = matchEnd(starts.expression, text, at);
       if (end === -1) continue;
       for (const name of this.#entriesOf(text.slice(at, end))) {
         if (isNameAt(text, at, name)) found.push({ start: at, end, entry: name.entry });
@@ -117,41 +112,116 @@ const MOST_KNOWN = 1000;
 const BITS = 15;
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
-const JOINT = -1;
+/** What the character of a name at an index may be in a text. Words may be joined in several ways there. */
+function unitsAt(name: string, index: number): readonly number[] {
+  const character = name[index];
+  if (character === undefined) return ANY;
+  const units =
+    (JOINT_STARTS[character] ?? character) + (character in JOINT_STARTS ? (name[index + 1] ?? '') : '');
+  return [...units].map((one) => one.charCodeAt(0));
+}
 
-/** Places where a name may start, by the first three characters. */
+/** Names with the same first three characters. */
+interface StartedNames {
+  /** The three characters, in either case. */
+  readonly three: number;
+  readonly names: Set<KeyName>;
+  /** Whether each character can be the fourth, in either case. Undefined if any can. */
+  isFourth: Uint8Array | undefined;
+  /** What the names are. Sticky. */
+  expression: RegExp | undefined;
+  /** Others whose characters have the same slot. */
+  readonly next: StartedNames | undefined;
+}
+
+/** Places where a name may start, by the first four characters. */
 class NameStarts {
-  readonly #slots = new Uint8Array(1 << BITS);
+  /** A bit for each slot, 1 for those that have names. So it is small enough for a cache of a processor. */
+  readonly #bits = new Uint8Array(1 << (BITS - 3));
+  /** Where in the list the names of each slot are, or 0. */
+  readonly #slots = new Uint16Array(1 << BITS);
+  readonly #list: (StartedNames | undefined)[] = [undefined];
+  #found: StartedNames | undefined;
 
-  add(name: string): void {
+  add(entry: KeyName): void {
+    const { name } = entry;
     for (const cased of [name.toLowerCase(), name.toUpperCase()]) {
-      const [a = 0, b = 0, c] = [...cased].map((character) =>
-        Object.hasOwn(JOINTS, character) ? JOINT : character.charCodeAt(0),
-      );
-      // Words may be joined in several ways.
-      for (const third of c === undefined || c === JOINT ? ANY : [c]) this.#slots[slotOf(a, b, third)] = 1;
+      for (const third of unitsAt(cased, 2)) {
+        const started = this.#namesOf(threeOf(cased.charCodeAt(0), cased.charCodeAt(1), third));
+        started.names.add(entry);
+        // After a joint that is not there, the fourth character is one that is further behind.
+        const isKnown = name.length > 3 && JOINT_STARTS[name[2] as string] === undefined;
+        if (!isKnown) started.isFourth = undefined;
+        else if (started.isFourth) for (const unit of unitsAt(cased, 3)) started.isFourth[lowered(unit)] = 1;
+      }
     }
+  }
+
+  #namesOf(three: number): StartedNames {
+    const slot = slotOf(three);
+    const list = this.#list;
+    const next = list[this.#slots[slot] as number];
+    for (let names = next; names !== undefined; names = names.next) if (names.three === three) return names;
+    const names = {
+      three,
+      names: new Set<KeyName>(),
+      isFourth: new Uint8Array(256),
+      expression: undefined,
+      next,
+    };
+    this.#slots[slot] = list.push(names) - 1;
+    this.#bits[slot >> 3] = (this.#bits[slot >> 3] as number) | (1 << (slot & 7));
+    return names;
   }
 
   /** The first place at or after another one, or −1. */
   next(text: string, from: number): number {
-    const slots = this.#slots;
-    const last = text.length - 2;
-    let [a, b] = [text.charCodeAt(from), text.charCodeAt(from + 1)];
-    for (let at = from; at <= last; at++) {
-      const c = text.charCodeAt(at + 2);
-      if (slots[slotOf(a, b, c)] === 1) return at;
+    const bits = this.#bits;
+    const { length } = text;
+    // Beyond the end of a string, a character is no number, which would make the loop slow.
+    const unitAt = (at: number) => (at < length ? text.charCodeAt(at) : 0);
+    let a = unitAt(from);
+    let b = unitAt(from + 1);
+    for (let at = from; at < length - 1; at++) {
+      const c = unitAt(at + 2);
+      const three = threeOf(a, b, c);
+      const slot = slotOf(three);
+      if ((((bits[slot >> 3] as number) >> (slot & 7)) & 1) === 1 && this.#finds(three, unitAt(at + 3)))
+        return at;
       a = b;
       b = c;
     }
     return -1;
   }
+
+  #finds(three: number, fourth: number): boolean {
+    let found = this.#list[this.#slots[slotOf(three)] as number];
+    while (found !== undefined && found.three !== three) found = found.next;
+    if (found === undefined || found.isFourth?.[lowered(fourth)] === 0) return false;
+    this.#found = found;
+    return true;
+  }
+
+  /** What the names are that may start at the place that was found last. Sticky. */
+  get expression(): RegExp {
+    const found = this.#found as StartedNames;
+    found.expression ??= expressionFor([...found.names]);
+    return found.expression;
+  }
 }
 
-/** A slot for three characters in either case. Beyond the end of a string, a character is no number, which counts as 0. */
-const slotOf = (a: number, b: number, c: number): number =>
-  Math.imul((a & 0xff) | 0x20 | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16), 0x9e3779b1) >>>
-  (32 - BITS);
+/** A character in either case. */
+const lowered = (unit: number): number => (unit & 0xff) | 0x20;
+
+function expressionFor(names: readonly KeyName[]): RegExp {
+  // The longest first: `passphrase` rather than `pass`.
+  const longestFirst = names.toSorted((a, b) => byLength(a.name, b.name)).map(sourceOf);
+  return new RegExp([...new Set(longestFirst)].join('|'), 'iy');
+}
+
+const threeOf = (a: number, b: number, c: number): number =>
+  lowered(a) | (lowered(b) << 8) | (lowered(c) << 16);
+const slotOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
 
 const MOST_SUFFIXES = 2;
 
@@ -219,12 +289,23 @@ const LONGEST_WORD = 30;
 
 /** Whether a word starts at a place: `P` of `dbPass`, `DBPass` and `db_pass`, but not of `compass`. */
 function isWordStart(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at - 1);
+  if (unit < 128) {
+    // Most places are decided by characters of ASCII.
+    if (IS_WORD[unit] !== 1) return true;
+    if (IS_LOWER[text.charCodeAt(at)] === 1 && text[at - 2] !== '\\' && text[at - 3] !== '%') return false;
+  }
   const before = text[at - 1] ?? '';
   if (!/[\p{L}\p{N}]/u.test(before) || ENCODED.test(text.slice(Math.max(0, at - 3), at))) return true;
   const [first = '', second = ''] = [text[at], text[at + 1]];
   if (!/\p{Lu}/u.test(first)) return false;
   return /[\p{Ll}\p{N}]/u.test(before) || /\p{Ll}/u.test(second);
 }
+
+const flags = (expression: RegExp) =>
+  Uint8Array.from({ length: 128 }, (_, unit) => Number(expression.test(String.fromCharCode(unit))));
+const IS_WORD = /* @__PURE__ */ flags(/[A-Za-z0-9]/);
+const IS_LOWER = /* @__PURE__ */ flags(/[a-z0-9]/);
 
 /** A character in percent encoding, or an escape of JSON. */
 const ENCODED = /%[0-9A-F]{2}$|\\[nrt]$/i;

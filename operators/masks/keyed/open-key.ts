@@ -1,5 +1,5 @@
 import type { Finder } from '../search/finder.ts';
-import { literalsOf } from './key-names.ts';
+import { literalsOf, matchEnd } from './key-names.ts';
 import { compileVocabulary } from './keyed-finder.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
 
@@ -21,6 +21,9 @@ const ARROW_REST = /^["']?\]?\s*=>\s*$/;
 const NAME_FIELD =
   /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
 const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:]+>)\s*$/;
+/** What ends a line with such a key, at the end of the name. */
+const REST =
+  /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?\]?\s*=>|\\{0,3}["']?\s*,?|<\/[\w:]+>|>)\s*$/y;
 const ELEMENT = /<[\w:.-]*$/;
 /** Columns: at least two names between the same separators. */
 const COLUMNS =
@@ -57,6 +60,7 @@ export class OpenKeyFinder implements Finder {
       if (!canBeInLineBefore(name.entry)) continue;
       const before = line.slice(0, name.start);
       for (const end of names.endsOf(line, name)) {
+        if (matchEnd(REST, line, end) === -1) continue;
         const rest = line.slice(end);
         const yaml = YAML_REST.exec(rest);
         if (yaml !== null && YAML_KEY.test(before)) return yaml[1] === undefined ? 'below' : 'block';

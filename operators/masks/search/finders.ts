@@ -130,8 +130,11 @@ export class RunFinder implements Finder {
   }
 }
 
+/** Shorter runs need more looks than an engine does. */
+export const SHORTEST_RUN = 6;
+
 /** Each window of so many characters is looked at from its end: one that is not in the set moves the window after it. */
-function findRun({ units, length }: NeededRun, text: string, from: number): number {
+export function findRun({ units, length }: NeededRun, text: string, from: number): number {
   const { ascii } = units;
   let known = from - 1;
   for (let end = from + length - 1; end < text.length; ) {

@@ -19,6 +19,7 @@ import {
   type Literals,
   type NeededRun,
   RunFinder,
+  SHORTEST_RUN,
 } from './finders.ts';
 import { startsLine, withinLines } from './within-lines.ts';
 
@@ -169,8 +170,6 @@ function literalWays(parsed: ParsedExpression, expression: RegExp, compileFor: C
   return ways;
 }
 
-/** Shorter runs need more looks than an engine does. */
-const SHORTEST_RUN = 6;
 /** More parts than any real expression has; it bounds the square of them. */
 const MOST_ITEMS = 40;
 
