@@ -116,7 +116,7 @@ function isInCode(value: string, text: string, start: number): boolean {
   const opening = text[start - 1];
   if (opening !== '(' && opening !== '{') return false;
   const closing = opening === '(' ? ')' : '}';
-  return text[start + value.length] !== closing || !hasMixture(value);
+  return text[start + value.length] !== closing || !(hasMixture(value) || isPhraseOfWords(value));
 }
 
 /** A setting after a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
@@ -163,7 +163,9 @@ function canBePassword(value: string, text: string, start: number): boolean {
 
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
-  if (value.length < 6 || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
+  // A character of Chinese is as much as several letters.
+  const least = isQuote(text[start - 1]) && /[\u3000-\u9fff\uac00-\ud7af]/.test(value) ? 4 : 6;
+  if (value.length < least || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
   if (isQuote(text[start - 1]) && areRandomWords(value)) return true;
   if (isIdInName(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
@@ -399,6 +401,7 @@ function isRandom(value: string): boolean {
 /** Whether a run of letters and digits was probably generated. */
 function isRandomWord(word: string): boolean {
   if (/^\d+$/.test(word)) return word.length >= 20;
+  if (isCamelCase(word)) return false;
   // Words in camel case change between cases once a syllable, in another way than what is drawn at random.
   const cases = caseChanges(word);
   if (word.length >= 10 && cases + changes(word) >= word.length / 7 && cases > 2) return true;
@@ -413,6 +416,10 @@ function isRandomWord(word: string): boolean {
   // No word has six consonants in a row.
   return word.length >= 14 && /[bcdfghjklmnpqrstvwxz]{6}/i.test(word);
 }
+
+/** Words of four letters or more, on average: `pageTargetSessionId`. */
+const isCamelCase = (word: string) =>
+  /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$/.test(word) && word.length / word.split(/(?=[A-Z])/).length >= 4;
 
 /** How often a word changes its case, apart from the first letter of a word. */
 const caseChanges = (word: string) => word.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;

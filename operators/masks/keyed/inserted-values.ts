@@ -2,7 +2,7 @@ import type { Place, Span } from '../search/finder.ts';
 
 /** What stands in front of the values of a statement, with its columns in a group. */
 const STATEMENT =
-  /\b(?:insert|replace)(?:\s|\\[nrt])[^()]{0,200}?\(([^()]{1,4000})\)(?:\s|\\[nrt])*(?:overriding\s+\w+\s+value\s*)?values(?:\s|\\[nrt])*(?=\()/dgi;
+  /\b(?:insert|replace)(?:\s|\\[nrt])[^()]{0,200}?\(([^()]{1,4000})\)(?:\s|\\[nrt])*(?:overriding\s+\w+\s+value\s*)?(?:values(?:\s|\\[nrt])*(?=\()|select\s+(?=[^()]))/dgi;
 /** Strings, also with escaped quotes, brackets and commas. The last string may be cut. */
 const PART =
   /'((?:[^'\\]|\\.|'')*)(?:'|$)|\\{1,7}'((?:[^'\\]|\\{1,7}[^'\\]|\\{1,7}'\\{1,7}')*)(?:\\{0,7}'|$)|\\?"((?:[^"\\]|\\[^"])*)(?:\\?"|$)|[(),]|[^'"(),\\]+|\\[nrt]?/gy;
@@ -56,7 +56,9 @@ function columnsIn(text: string): Column[] {
  * @returns where the statement ends
  */
 function addValues(columns: readonly Column[], text: string, from: number): number {
-  let depth = 0;
+  // The values of a SELECT have no brackets around them.
+  const least = text[from] === '(' ? 0 : 1;
+  let depth = least;
   let column = 0;
   let lastValue: Place | undefined;
   PART.lastIndex = from;
@@ -80,6 +82,7 @@ function addValues(columns: readonly Column[], text: string, from: number): numb
       lastValue = undefined;
     }
     // The statement ends where no row follows.
+    else if (depth === 1 && least === 1 && /\bfrom\b|;/i.test(whole)) return part.index;
     else if (depth === 0 && !/^(?:[\s,]|\\[nrt])*$/.test(whole)) return part.index;
   }
   return text.length;

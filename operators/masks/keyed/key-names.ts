@@ -270,7 +270,8 @@ class WordsBefore {
 
   constructor(words: readonly string[], separator: string) {
     this.#words = words;
-    this.#any = new RegExp(`(?<=(?:${words.map(escaped).join('|')})${separator})`, 'iy');
+    const sources = words.map((word) => escaped(word).replaceAll(' ', '[_. -]?'));
+    this.#any = new RegExp(`(?<=(?:${sources.join('|')})${separator})`, 'iy');
   }
 
   /** Whether one of them ends in front of a name. If the name starts as a word, the word in front of it does too. */
@@ -279,7 +280,10 @@ class WordsBefore {
     let end = start;
     while (start - end < 2 && SEPARATOR.test(text[end - 1] as string)) end--;
     if (end === start && !isWordStart(text, start)) return true;
-    const before = text.slice(Math.max(0, end - LONGEST_WORD), end).toLowerCase();
+    const before = text
+      .slice(Math.max(0, end - LONGEST_WORD), end)
+      .toLowerCase()
+      .replace(/[_.-]/g, ' ');
     return this.#words.some((word) => before.endsWith(word) && isWordStart(text, end - word.length));
   }
 }
@@ -323,7 +327,7 @@ function literalsOfName({ name, only_after, opens }: KeyName): readonly string[]
     return opens.map((opening) => last + opening);
   }
   if (only_after !== undefined && words.length === 1) {
-    return only_after.flatMap((word) => joined(word, lower));
+    return only_after.flatMap((words) => joined(words.split(' ').at(-1) as string, lower));
   }
   if (words.length === 1) {
     const parts = lower.split('-');

@@ -17,6 +17,8 @@ const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
 const YAML_KEY = /^\s*(?:- )?["']?[\w.-]*$/;
 const YAML_REST = /^["']?\s*:\s*(?:!!?\w+\s*)?([|>][+-]?\d?[+-]?)?\s*$/;
 const ARROW_REST = /^["']?\]?\s*=>\s*$/;
+/** A wrapper or bracket of code that is closed in a later line: `password: Some(`. */
+const WRAPPER_REST = /^["']?\s*(?:=>?|:=?)\s*(?:[A-Z]\w{1,30}(?:(?:::|\.)\w{1,20})?)?[(]\s*$/;
 /** A name in the field `name` of YAML, JSON or a form, or in an element of XML. */
 const NAME_FIELD =
   /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
@@ -65,6 +67,7 @@ export class OpenKeyFinder implements Finder {
         const yaml = YAML_REST.exec(rest);
         if (yaml !== null && YAML_KEY.test(before)) return yaml[1] === undefined ? 'below' : 'block';
         if (ARROW_REST.test(rest)) return 'next';
+        if (WRAPPER_REST.test(rest)) return 'below';
         if (NAME_FIELD_REST.test(rest) && NAME_FIELD.test(before)) return 'next';
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
       }

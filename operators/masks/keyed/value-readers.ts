@@ -204,6 +204,41 @@ function inMarks(text: string, start: number): Place | undefined {
 /** The fragment of a URL, which is a word or a path. */
 const FRAGMENT = /#[!/]?(?:[A-Za-z][a-z]*[-_/=]?)*$/;
 
+/** Characters of a tag in front of a name and after it. */
+const LONGEST_TAG = 1000;
+const VALUE_ATTRIBUTE = /\s(?:[\w-]+:)?(?:value|content|val)\s{0,3}=\s{0,3}(\\{0,7}["'])/gi;
+
+/** The values in the attributes of the tag that a place is in. */
+function valuesInTag(text: string, at: number): readonly Place[] {
+  const before = text.slice(Math.max(0, at - LONGEST_TAG), at);
+  const opening = before.lastIndexOf('<');
+  if (opening === -1 || before.includes('>', opening)) return [];
+  const start = at - before.length + opening;
+  const tag = text.slice(start, at + LONGEST_TAG);
+  const places: Place[] = [];
+  for (const { 0: attribute, 1: quote = '', index } of tag.matchAll(VALUE_ATTRIBUTE)) {
+    const from = index + attribute.length;
+    const end = tag.indexOf(quote, from);
+    if (tag.slice(at - start, index).includes('>') || end <= from) break;
+    places.push({ start: start + from, end: start + end });
+  }
+  return places;
+}
+
+/** Variables in front of the one that a place is behind, and those after it. */
+const VARIABLES_BEFORE =
+  /(?:^|[\n;]|^\s{0,20}(?:const|let|var|my|local)\s)\s{0,40}[[(]?((?:[\w.$@-]{1,60},\s?){0,8})[\w.$@-]{1,60}$/;
+const VARIABLES_AFTER = /(?:\s?,\s?[\w.$@]{1,60}){0,8}[\])]?\s?:?=\s(?![=\s])/y;
+
+function unpackedValues(text: string, at: number): readonly Place[] {
+  const before = VARIABLES_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_TAG), at))?.[1];
+  const start = matchEnd(VARIABLES_AFTER, text, at);
+  if (before === undefined || start === -1) return [];
+  const place = before.split(',').length;
+  const isAlone = place === 1 && !text.slice(at, start).includes(',');
+  return isAlone ? [] : argumentReader(String(place))(text, start);
+}
+
 export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,
   quoted,
@@ -282,6 +317,10 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     while (end - start < LONGEST_QUOTE && /["'\\]/.test(text[start - 1] ?? '')) start--;
     return valuesBeside(text, start, end);
   },
+  /** The value in a tag that has the name in another attribute. */
+  attributes: valuesInTag,
+  /** What is assigned to a variable with others: `user, password = "ada", "…"`. */
+  unpacked: unpackedValues,
   /** What a statement of SQL inserts into the column with the name. */
   inserted: insertedValues,
   /** What is in an object or array, whose bracket is at the place. */
