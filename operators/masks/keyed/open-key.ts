@@ -27,9 +27,12 @@ const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:]+>)\s*$/;
 const REST =
   /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?\]?\s*=>|\\{0,3}["']?\s*,?|<\/[\w:]+>|>)\s*$/y;
 const ELEMENT = /<[\w:.-]*$/;
-/** Columns: at least two names between the same separators. */
-const COLUMNS =
-  /^\s*[|]?\s*["']?[\p{L}_][\p{L}\w .-]{0,40}["']?(?:(?:[,;\t]|\s*\|\s*)["']?[\p{L}_][\p{L}\w .-]{0,40}["']?){1,60}\s*[|]?\s*$/u;
+/** Columns: at least two names between the same separators, which may have brackets, and start with a digit. */
+const COLUMN = String.raw`["']?(?=[^,;\t|]{0,60}[\p{L}_])[\p{L}\p{N}_([#*$@][\p{L}\p{N}_ .()[\]#*/%$@?-]{0,60}["']?`;
+const COLUMNS = new RegExp(
+  String.raw`^\s*[|]?\s*${COLUMN}(?:(?:[,;\t]|\s*\|\s*)${COLUMN}){1,60}\s*[|]?\s*$`,
+  'u',
+);
 
 /** A line of a log, which may have columns too. */
 const LEVEL = /^\W*(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|crit(?:ical)?)\W/i;

@@ -10,6 +10,7 @@ import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
 import { itemsBelow, valuesBelow, valuesBeside } from './object-fields.ts';
+import { cellsBelow } from './tables.ts';
 
 /** Reads the values that start at a place. None: nothing of the kind is there. */
 export type ReadValues = (text: string, start: number) => readonly Place[];
@@ -75,101 +76,6 @@ function linesOfBlock(text: string, start: number): readonly Place[] {
     lines.push({ start: at + indent.length, end: at + indent.length + words.length });
   }
   return lines;
-}
-
-/** The cells of a row, without their quotes. A quote in a quoted cell is doubled. */
-function cellsOf(text: string, from: number, to: number, separator: string): Place[] {
-  const cells: Place[] = [];
-  for (let at = from; at <= to; ) {
-    let end = text.indexOf(separator, at);
-    if (end === -1 || end > to) end = to;
-    let start = at;
-    while (start < end && (text[start] === ' ' || text[start] === '\t')) start++;
-    const quote = text[start];
-    const isQuoted = quote === '"' || quote === "'";
-    let last = end;
-    if (isQuoted) {
-      let closing = text.indexOf(quote, start + 1);
-      while (closing !== -1 && text[closing + 1] === quote) closing = text.indexOf(quote, closing + 2);
-      if (closing === -1 || closing > to) return [];
-      end = text.indexOf(separator, closing);
-      if (end === -1 || end > to) end = to;
-      last = closing;
-      start++;
-    } else while (last > start && /[ \t\r]/.test(text[last - 1] as string)) last--;
-    cells.push({ start, end: last });
-    at = end + 1;
-  }
-  return cells;
-}
-
-const LONGEST_ROW = 2000;
-/** What stands between the names of columns and the first row. */
-const RULER = /^[\s|+:=-]*$/;
-
-interface Table {
-  readonly text: string;
-  /** Where the names of the columns start, and where the last row ends. */
-  readonly from: number;
-  readonly to: number;
-  readonly names: readonly Place[];
-  readonly rows: readonly (readonly Place[])[];
-}
-
-const separatorOf = (header: string) => [';', '\t', '|', ','].find((one) => header.includes(one));
-/** A list in a sentence has spaces. */
-const isSentence = (line: string, separator: string) => separator !== '|' && line.includes(`${separator} `);
-
-/** Whether a line has as many cells as the names of columns. */
-export function isRowOf(header: string, line: string): boolean {
-  const separator = separatorOf(header);
-  if (separator === undefined || isSentence(line, separator)) return false;
-  return (
-    cellsOf(line, 0, line.length, separator).length === cellsOf(header, 0, header.length, separator).length
-  );
-}
-
-/** The table whose first line has these bounds. */
-function readTable(text: string, from: number, end: number): Table {
-  const header = text.slice(from, end);
-  const separator = separatorOf(header);
-  if (separator === undefined || isSentence(header, separator)) {
-    return { text, from, to: from, names: [], rows: [] };
-  }
-  const names = cellsOf(text, from, end, separator);
-  const rows: Place[][] = [];
-  let to = end;
-  while (to < text.length) {
-    const start = to + 1;
-    const next = text.indexOf('\n', start);
-    const last = next === -1 ? text.length : next;
-    const line = text.slice(start, last);
-    if (!RULER.test(line)) {
-      const cells = cellsOf(text, start, last, separator);
-      if (cells.length !== names.length || isSentence(line, separator)) break;
-      rows.push(cells);
-    }
-    to = last;
-  }
-  return { text, from, to, names, rows };
-}
-
-let lastTable: Table | undefined;
-
-/** The cells of a column, whose name in the first row ends at a place. */
-function cellsBelow(text: string, end: number): readonly Place[] {
-  // Names may be many in one long line: none of them may search all of it.
-  const before = text.slice(Math.max(0, end - LONGEST_ROW), end);
-  const from = end - before.length + before.lastIndexOf('\n') + 1;
-  const length = text.slice(end, from + LONGEST_ROW).indexOf('\n');
-  if (length === -1 || (from > 0 && text[from - 1] !== '\n')) return [];
-  const isKnown = lastTable?.text === text && lastTable.from <= from && from < lastTable.to;
-  if (!isKnown) lastTable = readTable(text, from, end + length);
-  const { names, rows, from: start } = lastTable as Table;
-  // A row of the table is no header of another one, so that each row is read once.
-  const column = start === from && names.length > 1 ? names.findIndex((cell) => cell.end === end) : -1;
-  if (column === -1) return [];
-  return rows.map((cells) => cells[column] as Place).filter((cell) => cell.end > cell.start);
 }
 
 /** Marks of other languages, of markup and of HTML, in front of a value, and those after it. */

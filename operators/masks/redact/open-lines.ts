@@ -1,6 +1,6 @@
 import { DEFAULT_MAX_KEYS, LruMap } from '../../support/lru-map.ts';
 import type { OpenKey } from '../keyed/open-key.ts';
-import { isRowOf } from '../keyed/value-readers.ts';
+import { isRowOf, UNDERLINE } from '../keyed/tables.ts';
 import type { FieldPart } from './block-tracker.ts';
 import type { TextMasker } from './text-masker.ts';
 
@@ -12,6 +12,8 @@ interface OpenLines {
   readonly indent: number;
   /** How many further lines may be looked at. */
   readonly left: number;
+  /** Whether the line may be one of a log: it names columns only if a line of dashes follows it. */
+  readonly isInLog?: boolean | undefined;
 }
 
 /** Lines after a key in which its value is looked for. A block or a table may have more. */
@@ -19,6 +21,7 @@ const MOST_LINES = 3;
 const MOST_ROWS = 100_000;
 /** Characters. */
 const LONGEST = 2000;
+const LONGEST_ROW = 100_000;
 
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
 /** What stands between the names of columns and the first row, or between rows. */
@@ -28,6 +31,8 @@ const BETWEEN_ROWS = /^(?:[\s|+:=-]*|\s*#.*)$/;
 export class LineContext {
   readonly #texts: TextMasker;
   readonly #open = new LruMap<string, OpenLines>(DEFAULT_MAX_KEYS);
+  /** The last line of each source; undefined if it was masked with others. */
+  readonly #previous = new LruMap<string, string | undefined>(DEFAULT_MAX_KEYS);
 
   constructor(texts: TextMasker) {
     this.#texts = texts;
@@ -40,6 +45,19 @@ export class LineContext {
 
   close(source: string): void {
     this.#open.delete(source);
+    this.pass(source);
+  }
+
+  /** Notes that lines of a source have been masked without this, because no key in them is open. */
+  pass(source: string): void {
+    this.#previous.set(source, undefined);
+  }
+
+  /** Whether the line after the last one of a source may be a line of a log, rather than the names of columns. */
+  #isInLog(source: string, line: string): boolean {
+    if (!this.#previous.has(source)) return false;
+    const previous = this.#previous.get(source);
+    return previous === undefined || isRowOf(line, previous);
   }
 
   mask(source: string, line: string, onFind: Parameters<TextMasker['maskParts']>[1]): string {
@@ -50,18 +68,19 @@ export class LineContext {
     const key = this.#texts.takeOpenKey();
     const next =
       parts === undefined && key !== undefined
-        ? opened(key, line)
+        ? opened(key, line, key === 'rows' && this.#isInLog(source, line))
         : continued(open, line, parts !== undefined);
     if (next !== undefined) this.#open.set(source, next);
     else if (open !== undefined) this.#open.delete(source);
+    this.#previous.set(source, line.length > LONGEST ? undefined : line);
     return masked;
   }
 
   /** The parts of a line with values that rules find only together with the lines before; undefined if there are none. */
   #partsWithKeysBefore(open: OpenLines, line: string): readonly FieldPart[] | undefined {
-    const { key, text, indent } = open;
-    if (line.length > LONGEST || ((key === 'below' || key === 'block') && indentOf(line) <= indent))
-      return undefined;
+    const { key, text, indent, isInLog } = open;
+    if (isInLog === true || line.length > (key === 'rows' ? LONGEST_ROW : LONGEST)) return undefined;
+    if ((key === 'below' || key === 'block') && indentOf(line) <= indent) return undefined;
     const from = text.length + 1;
     const own = this.#texts.find(line);
     const found = this.#texts
@@ -84,7 +103,8 @@ export class LineContext {
   }
 }
 
-const opened = (key: OpenKey, line: string): OpenLines => ({
+const opened = (key: OpenKey, line: string, isInLog: boolean): OpenLines => ({
+  isInLog,
   key,
   text: line,
   indent: indentOf(line),
@@ -97,6 +117,7 @@ function continued(open: OpenLines | undefined, line: string, hasValue: boolean)
   const left = open.left - 1;
   switch (open.key) {
     case 'rows':
+      if (open.isInLog === true) return UNDERLINE.test(line) ? { ...open, left, isInLog: false } : undefined;
       return hasValue || BETWEEN_ROWS.test(line) || isRowOf(open.text, line) ? { ...open, left } : undefined;
     case 'block':
       return line.trim() === '' || indentOf(line) > open.indent ? { ...open, left } : undefined;

@@ -93,7 +93,7 @@ export class Redactor {
   many(source: string): LinesMasker | undefined {
     return this.#many(
       (lines) => this.#lines?.isOpen(source) !== true && this.#tracker?.areOrdinary(source, lines) !== false,
-      this.#lines !== undefined,
+      this.#lines && (() => this.#lines?.pass(source)),
     );
   }
 
@@ -125,9 +125,9 @@ export class Redactor {
 
   /**
    * @param areOrdinary whether no block has one of these lines
-   * @param areInOrder whether a value may be in the line after its key
+   * @param pass called for lines that have been masked, if a value may be in the line after its key
    */
-  #many(areOrdinary: (lines: string | Uint8Array) => boolean, areInOrder = false): LinesMasker | undefined {
+  #many(areOrdinary: (lines: string | Uint8Array) => boolean, pass?: () => void): LinesMasker | undefined {
     const many = this.#texts.rules.many();
     if (many === undefined) return undefined;
     const { map, mapBytes, maxLength, maxLineLength } = many;
@@ -139,7 +139,7 @@ export class Redactor {
         const isOrdinary = !lines.includes(NUL) && !this.#texts.renderer.needs(lines);
         if (!isOrdinary || !areOrdinary(lines)) throw new NotOrdinary();
         return this.#texts.counted(() => {
-          const masked = this.#withValuesInSameLine(areInOrder, () => map(lines));
+          const masked = this.#withValuesInSameLine(pass, () => map(lines));
           const result = this.#texts.decodes ? this.#texts.maskEncoded(masked) : masked;
           if (onFind !== undefined && result !== lines) throw new NotOrdinary();
           return result;
@@ -153,7 +153,7 @@ export class Redactor {
               if (!areOrdinary(lines)) return -1;
               let written = -1;
               this.#texts.counted(() => {
-                written = this.#withValuesInSameLine(areInOrder, () => mapBytes(lines, into));
+                written = this.#withValuesInSameLine(pass, () => mapBytes(lines, into));
                 if (written === -1 || !this.#texts.decodes) return written !== -1;
                 const bytes = into.subarray(0, written);
                 if (!mayHaveEncoded(bytes, this.#options.decode)) return true;
@@ -168,11 +168,12 @@ export class Redactor {
   }
 
   /** Masks lines, and throws if the value of a key in one of them may be in the next one. */
-  #withValuesInSameLine<T>(areInOrder: boolean, mask: () => T): T {
-    if (!areInOrder) return mask();
+  #withValuesInSameLine<T>(pass: (() => void) | undefined, mask: () => T): T {
+    if (pass === undefined) return mask();
     this.#texts.takeOpenKey();
     const masked = mask();
     if (this.#texts.takeOpenKey() !== undefined) throw new NotOrdinary();
+    pass();
     return masked;
   }
 }
