@@ -273,7 +273,7 @@ export const RuleName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name 
 /**
  * A pack file: `plugins/packs/<group>/<name>.yaml`, which may name further files of the folder `<name>`. Expressions that
  * share a part refer to it as `{{name}}`; `parts` says what it stands for, and may refer to parts before it. `{{words}}` are
- * the words of the vocabulary.
+ * the words of the vocabulary, and `{{told_words}}` those with signs after them, as at the end of a sentence.
  */
 export const PackSchema = z.preprocess(
   expandParts,
@@ -311,7 +311,10 @@ function expandParts(file: unknown): unknown {
 
 const LONGEST_EXPANDED = 20_000;
 
-/** What stands for `{{name}}` is a part, which may refer to parts before it; `{{words}}` are the words of a vocabulary. */
+/**
+ * What stands for `{{name}}` is a part, which may refer to parts before it. `{{words}}` are the words of a vocabulary, and
+ * `{{told_words}}` those with signs after them, as at the end of a sentence.
+ */
 export function partsExpander(
   parts: Readonly<Record<string, string>>,
   words?: readonly string[],
@@ -329,7 +332,9 @@ export function partsExpander(
   };
   for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
   if (words !== undefined) {
-    known.set('words', `(?i)^(?:${words.map((word) => word.replace(/[.]/g, '\\.')).join('|')})$`);
+    const all = `(?i)^(?:${words.map((word) => word.replace(/[.]/g, '\\.')).join('|')})`;
+    known.set('words', `${all}$`);
+    known.set('told_words', `${all}[^A-Za-z0-9]{0,4}[a-z]{0,2}$`);
   }
   return expand;
 }

@@ -2,15 +2,15 @@
 const WHOLE: readonly RegExp[] = [
   // What programs write where there is nothing, or where something was.
   /^(?:true|false|yes|no|on|off|null|nil|none|undefined|nan|n\/?a|empty|blank|unset|not[ _-]?set|default|unknown|tbd|todo|fixme|changed|removed)$/i,
-  /^[[({<*_-]*(?:redacted|filtered|masked|hidden|removed|sensitive|sensitive value|protected|secret|omitted|censored|scrubbed|encrypted|obfuscated|known after apply)\b[^A-Za-z0-9]*$/i,
+  /^[[({<*_-]*(?:redacted|filtered|masked|hidden|removed|sensitive|sensitive value|protected|secret|omitted|censored|scrubbed|encrypted|obfuscated|known after apply)(?![A-Za-z0-9])[^A-Za-z0-9]*$/i,
   // One character throughout, and rows of fillers: ****, xxxx, ....
   /^([^0-9])\1{2,}$|^0{3,}$|^[*xX•.#_-]{3,}$|^(?:\*{3,}|x{4,}|X{4,}|•{3,})\w{0,4}$|^[?!.,:;-]+$/,
   // {{ token }}, ${NAME}, $NAME, $(command), $1, %NAME%, %s, #{name}, {name}, &anchor
-  /^\{\{.*\}\}$|^\$\{.*\}$|^\$\(.*\)$|^\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+)$|^\$[0-9]$|^%[A-Za-z_]+%$|^%\(?[a-z_]*\)?[sdvqr]$|^#\{.*\}$|^\{[A-Za-z0-9_.]*\}$|^&[a-z_]+$/,
+  /^\{\{.*\}\}$|^\$\{.*\}$|^\$\(.*\)$|^\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|[a-z]+(?:[A-Z][a-z]+){2,5})$|^\$[0-9]$|^%[A-Za-z_]+%$|^%\(?[a-z_]*\)?[sdvqr]$|^#\{.*\}$|^\{[A-Za-z0-9_.]*\}$|^&[a-z_]+$/,
   // Cut at a space: $(cat, {{, ${
   /^\$\([A-Za-z./-]*$|^\{\{$|^[$#]\{$/,
   // The name of a variable: DB_PASSWORD.
-  /^[A-Z]+(?:_[A-Z]+)+$/,
+  /^[A-Z]+\d{0,2}(?:_[A-Z]+\d{0,2})+$/,
   /^(?:your|my|the|some|an?|insert|enter|replace|put)[ _-]+(?:[a-z0-9]+[ _-]+)*[a-z]*(?:password|passwd|secret|token|key|here|me|this|value)[^A-Za-z0-9]*$/i,
   /^(?:example|sample|dummy|fake|test|mock|placeholder|default|demo)[ _-]?(?:password|passwd|secret|token|api[ _-]?key|key|value)?$/i,
   /^(?:password|passwd|passphrase|secret|token|api[ _-]?key|key|pass|pwd|credentials?|foo|bar|baz|foobar)$/i,

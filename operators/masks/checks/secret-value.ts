@@ -9,6 +9,12 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.#?|->|::)[A-Za-z_$][\w$]*)*$/;
 const CALL = /^!?[A-Za-z_$][\w.$:>#-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
 const MEMBER = /^[A-Za-z_$]+(?:(?:\.#?|->|::)[A-Za-z_$]+)+$/;
+/** The output of a command, as far as the value goes: `$(cat`, `"$(echo`. */
+const COMMAND_OUTPUT = /^["']?\$\(\s?[a-z][\w./-]*(?:[\s)]|$)/;
+/** The arguments of a call after a space: `signature = encode (text);`. */
+const ARGUMENTS_AFTER_SPACE = /^ \([^()]{0,80}\);/;
+/** The name of a variable or type in camel case, of words that are no shorter than usual. */
+const CAMEL_CASE = /^[A-Z]?[a-z]+(?:[A-Z][a-z]+|\d[A-Z][a-z]*){1,8}[;,]?$/;
 /** What Java prints for an object without a `toString`. */
 const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)\w+)@[0-9a-f]{3,8}$/;
 /** What stands between two strings, when a quote that ends the first was taken for one that starts a value. */
@@ -16,7 +22,9 @@ const BETWEEN_STRINGS = /^["'`]\s*[+.,]\s|^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\
 /** Names of things that have to do with secrets: `#add-password`, `users/passwords#edit`. */
 const NAME_OF_SECRET =
   /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z]+[A-Za-z]*(?:Password|Token|Secret|Key|Id|Signature|Session|Pass|Credentials?)$/;
-const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:[\w.$@+-]*[\\/])*[\w.$@+-]*$/;
+const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:(?:[\w.$@+-]*|<[\w-]+>)[\\/])*[\w.$@+-]*$/;
+/** A file in a folder, whatever its name: base64 has no ending. */
+const FILE = /^(?:[A-Za-z]:|~|\.{1,2}|[a-z][\w-]*)?(?:[\\/][\w.-]+){1,12}\.[a-z][a-z0-9]{1,5}$/;
 const URL_VALUE = /^[A-Za-z][A-Za-z0-9+.-]{1,20}:\\?\/\\?\//;
 const NUMBER_LIKE = /^[+-]?\d[\d.,:_/TZ+-]*(?:ms|s|m|h|d|[kKMGT]i?[bB]?|%)?$/;
 
@@ -24,9 +32,11 @@ const isQuote = (character: string | undefined) => character !== undefined && /[
 
 /** Whether a value is an expression in a programming language rather than a value. */
 function isCode(value: string, text: string, start: number): boolean {
-  if (OBJECT.test(value)) return true;
+  if (OBJECT.test(value) || COMMAND_OUTPUT.test(value)) return true;
   if (isQuote(text[start - 1])) return BETWEEN_STRINGS.test(value);
-  const next = text[start + value.length];
+  const end = start + value.length;
+  const next = text[end];
+  if (IDENTIFIER.test(value) && ARGUMENTS_AFTER_SPACE.test(text.slice(end, end + 90))) return true;
   if (next === '(' || next === '[')
     return value
       .replace(/^:/, '')
@@ -75,7 +85,7 @@ const isRandomSegment = (part: string) =>
 
 /** Whether a value is a path. Base64 may begin with a slash too, so a long segment of mixed characters speaks against it. */
 function isPath(value: string): boolean {
-  return PATH.test(value) && !value.split(/[\\/]/).some(isRandomSegment);
+  return FILE.test(value) || (PATH.test(value) && !value.split(/[\\/]/).some(isRandomSegment));
 }
 
 /** How messages about a value start, and what they say of it. */
@@ -95,6 +105,18 @@ function isProse(value: string, text: string, start: number): boolean {
     /\s/.test(text[start - 1] ?? '') &&
     /^[,.]?\s+(?![\w.-]+[=:])[^\s-]/.test(text.slice(start + value.length, start + value.length + 40))
   );
+}
+
+/** Whether a value without quotes is a name in camel case rather than something generated: `accessKey = subAccessKeyId`. */
+const isIdentifier = (value: string, text: string, start: number) =>
+  !isQuote(text[start - 1]) &&
+  CAMEL_CASE.test(value) &&
+  value.length / value.split(/(?=[A-Z])/).length >= 3.5;
+
+/** Whether a value is a sentence of words none of which was generated. */
+function isSentence(value: string): boolean {
+  const words = value.split(/\s+/);
+  return words.length >= 4 && !words.some((word) => word.length >= 16 && isRandom(word));
 }
 
 /** Whether a value is the name of a test that has passed: `--- PASS: TestLogin (0.01s)`, `PASS: login-test`. */
@@ -167,7 +189,8 @@ export function isSecret(value: string, text: string, start: number): boolean {
   const least = isQuote(text[start - 1]) && /[\u3000-\u9fff\uac00-\ud7af]/.test(value) ? 4 : 6;
   if (value.length < least || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
   if (isQuote(text[start - 1]) && areRandomWords(value)) return true;
-  if (isIdInName(value, text, start)) return false;
+  if (/^\S+(?:\s\S+){4}/.test(value) && SENTENCE_WORD.test(value)) return false;
+  if (isIdInName(value, text, start) || isIdentifier(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
 }
 
@@ -175,6 +198,7 @@ export function isSecret(value: string, text: string, start: number): boolean {
 export function isToken(value: string, text: string, start: number): boolean {
   if (/^\S+(?:\s\S+){3}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
+  if (isIdentifier(value, text, start) || isSentence(value)) return false;
   if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
   if (ONE_WORD.test(value) && NAME_OF_TOKEN.test(text.slice(Math.max(0, start - 80), start))) return true;
   const isSure = isQuote(text[start - 1]) && SURE_NAME.test(text.slice(Math.max(0, start - 80), start));

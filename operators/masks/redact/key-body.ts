@@ -4,7 +4,7 @@
  */
 
 /** What a body line of a block looks like: base64 in full lines, followed by a shorter one. */
-const BODY = /^[A-Za-z0-9+/]{48,76}$/;
+const BODY = /^(?!([A-Za-z0-9+/])\1{15})[A-Za-z0-9+/]{48,76}$/;
 const LAST_BODY = /^[A-Za-z0-9+/]{1,76}={0,2}$/;
 
 /** A word that can be a part of a key, wherever it is in a line: long, of digits and letters of both cases. */
