@@ -4,7 +4,9 @@ import { type CountryCode, getExampleNumber, parsePhoneNumberFromString } from '
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { packNames } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
+import { resultOf } from './measure-realistic.ts';
 import { ordinaryLines } from './ordinary-lines.ts';
+import { entriesOf, sampleOf } from './realistic.ts';
 import { Random } from './templates.ts';
 
 const redactorOf = (...packs: string[]) =>
@@ -87,6 +89,20 @@ describe.each(Object.entries(WRITTEN))('phone numbers of %s', (country, written)
 
 describe('with all phone packs', () => {
   const redactor = redactorOf(...PACKS);
+
+  it('numbers in realistic lines without a key are masked', () => {
+    const withContact = redactorOf('pii/contact', ...PACKS);
+    const entries = entriesOf().filter(({ notation }) => notation === 'phone without a key');
+    const fates = entries.flatMap((entry) =>
+      [0, 1, 2, 3].flatMap((number) => {
+        const sample = sampleOf(entry, number);
+        const { units } = resultOf(entry, sample, withContact.maskText(sample.text).split('\n'));
+        return units.map(({ fate }) => fate);
+      }),
+    );
+    expect(fates.length).toBeGreaterThan(40);
+    expect(fates.filter((fate) => fate === 'masked').length / fates.length).toBeGreaterThanOrEqual(0.9);
+  });
 
   it('ordinary lines are left', () => {
     const lines = ordinaryLines(8000, 52);

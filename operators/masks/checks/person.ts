@@ -92,7 +92,7 @@ export function isFullPersonName(value: string, text: string, start: number): bo
 /** Whether there is something near a value, not counting the key directly before it. */
 function hasNear(expression: RegExp, text: string, start: number, { length }: string): boolean {
   const before = text.slice(Math.max(0, start - NEAR), start);
-  const key = /[\p{L}\p{N}_.%-]{1,60}[^\p{L}\p{N}]{0,20}$/u.exec(before);
+  const key = /[\p{L}\p{N}_.%-]{1,60}["'\]\\]{0,8}\s{0,3}[:=>][^\p{L}\p{N}]{0,12}$/u.exec(before);
   return (
     expression.test(key === null ? before : before.slice(0, key.index)) ||
     expression.test(text.slice(start + length, start + length + NEAR))
