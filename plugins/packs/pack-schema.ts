@@ -81,57 +81,131 @@ export const KeyedRuleSchema = z.strictObject({
 const Words = z.array(z.string().min(1)).min(1);
 const Example = z.string().min(1);
 
-/** Commands with a secret among their arguments. They become names, each with a notation of its own. */
+/**
+ * Commands with a secret among their arguments, directives of configurations, and requests of protocols. They become names,
+ * each with notations of its own: see `Notation.arguments`.
+ */
 export const CommandsSchema = z.array(
-  z.strictObject({
-    command: z.string().min(2),
-    form: z.string().regex(/VALUE/, 'a form with VALUE'),
-    guard: z.string().optional(),
-    example: Example,
-    miss: Example,
-  }),
+  z
+    .strictObject({
+      command: z.string().min(2),
+      form: z.string().regex(/VALUE/, 'a form with VALUE').optional(),
+      options: z.string().min(2).optional(),
+      at: z.enum(['word', 'part', 'line', 'request']).optional(),
+      exact: z.boolean().optional(),
+      guard: z.string().optional(),
+      example: Example,
+      miss: Example,
+    })
+    .refine(
+      ({ form, options }) => (form === undefined) !== (options === undefined),
+      'either a form or options',
+    ),
 );
+type WrittenCommand = z.output<typeof CommandsSchema>[number];
 
-/** Some arguments of a command. */
-const ARGUMENTS = '(?:\\s[^\\s|;&]+){0,20}?';
+/**
+ * Where a command stands: as a word, as a part of one, first in its line, or where a request of a protocol starts, such as after `C:`, `->` or
+ * the quote of a string.
+ */
+const PLACES = {
+  word: '(?<![\\w.-])',
+  part: '',
+  line: '(?:^|\\n)[\\x20\\t]{0,20}(?:[\\w.@()~/:-]{1,60}[#>$%][\\x20\\t]{0,3}|[+>-][\\x20\\t]{1,10})?(?:(?:set|no|option|do)[\\x20\\t]{1,3})?',
+  request:
+    '(?:(?:^|\\n)[\\x20\\t]{0,20}|(?:[>:<|"\'}→←*#$%]|<-{1,3}|-{1,3}>|\\\\[nr])[\\x20\\t]{0,5})(?:[A-Za-z]{0,4}[0-9]{1,6}[\\x20\\t]|\\.[\\x20\\t])?|[\\x20\\t][A-Za-z]{1,4}[0-9]{1,6}[\\x20\\t]',
+} as const;
 
-/** What follows a command, as an expression. */
-function expressionOf(form: string): string {
-  return form
-    .replace(/^… /, `${ARGUMENTS}\\s`)
-    .replace(/^(?!\(\?:\\s\[)/, '\\s{1,3}')
-    .replace(/\bX\b|(?<=\.)X\b|\bX(?=[(%])|(?<=\/)X\b/g, '[^\\s%"\']{1,100}["\']?')
-    .replace(/ /g, '\\s{1,3}["\']?')
-    .replace(/\["'\]\?VALUE/, 'VALUE')
-    .replace(/(?<=-[A-Za-z])VALUE/, '\\s{0,3}VALUE');
+/** A letter with its value is no option of several letters, as programs have them with one dash. */
+const NO_LONG_OPTION =
+  '(?!(?:ass|asswd|assword|assphrase|asscode|rotocol|ort|rofile|ath|rint|roject|latform|ublic|lain|id|refix|riv|wd)\\b)';
+
+/** The forms that options stand for. A letter may have its value directly after it; `*` marks options that always have. */
+function formsOf({ form, options }: WrittenCommand): readonly string[] {
+  if (form !== undefined) return [form];
+  const words = options?.split(' ') ?? [];
+  const separate = words.filter((word) => !word.endsWith('*'));
+  // Where an option of several letters has one dash, a letter with its value could be one.
+  const hasLongOptions = words.some((word) => /^-[A-Za-z]{2,}/.test(word));
+  const attached = words.map((word) => {
+    if (word.endsWith('*')) return word.slice(0, -1);
+    return /^-[A-Za-z]$/.test(word) && !hasLongOptions ? word + NO_LONG_OPTION : `${word}[=:]`;
+  });
+  return [
+    ...(separate.length > 0 ? [`… (?:${separate.join('|')}) VALUE`] : []),
+    `… (?:${attached.join('|')})VALUE`,
+  ];
 }
 
-/** The names and notations of commands. */
-export function ofCommands(commands: z.output<typeof CommandsSchema>) {
-  const notationOf = ({ command, form }: { command: string; form: string }) => `${command} ${form}`;
-  const words = new Map<string, string[]>();
-  for (const written of commands) {
-    for (const name of written.command.split('|'))
-      words.set(name, [...(words.get(name) ?? []), notationOf(written)]);
+/** What stands between two words of a command, in a shell and in lists. */
+const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','"];
+const LONG_ENOUGH = 4;
+
+/** What stands in each text with a command. */
+function literalsOfCommand([first = '', second]: readonly string[]): readonly string[] {
+  const lower = first.toLowerCase();
+  if (second === undefined || !/^[\w-]+$/.test(second)) {
+    return lower.length >= LONG_ENOUGH ? [lower] : [' ', '\t', '"', "'"].map((after) => lower + after);
   }
+  return BETWEEN_WORDS.map((between) => `${lower.slice(-LONG_ENOUGH)}${between}${second.toLowerCase()}`);
+}
+
+/** Tables of commands, and the kinds of their names. */
+const TABLES: Readonly<Record<string, string>> = {
+  commands: 'command',
+  directives: 'directive',
+  requests: 'request',
+};
+
+function notationOf(written: WrittenCommand, notation: string, rest: string, kind: string) {
+  const { at = kind === 'request' ? 'request' : 'word', exact = false, guard, example, miss } = written;
+  const ofArguments = kind === 'command' ? ('arguments' as const) : undefined;
   return {
-    names: [...words].map(([name, only]) => ({
+    notation,
+    form: `${at === 'part' ? '' : `(?:${PLACES[at]})`}NAME(?:\\.(?:exe|cmd|sh|bat|py|pl|rb))?VALUE`,
+    arguments: formsOf(written).map((form) => rest + form),
+    exact: exact ? ('all' as const) : ofArguments,
+    kinds: [kind],
+    ...(guard !== undefined && { guard }),
+    example,
+    miss,
+  };
+}
+
+/**
+ * The names and notations of commands: the first word is the name, and the others are arguments. The first notations are those
+ * of the commands, in their order. Where several commands with different further words share an entry, there are more.
+ */
+export function ofCommands(commands: readonly WrittenCommand[], kind = 'command') {
+  const names = new Map<string, { readonly only: string[]; readonly literals: Set<string> }>();
+  const written = commands.map((command) => {
+    const rests = new Map<string, string>();
+    for (const words of command.command.split('|')) {
+      const [name = '', ...rest] = words.split(' ');
+      const notation = [command.command, ...rest, command.form ?? command.options].join(' ');
+      rests.set(notation, rest.map((word) => `${word} `).join(''));
+      const known = names.get(name) ?? { only: [], literals: new Set() };
+      names.set(name, known);
+      if (!known.only.includes(notation)) known.only.push(notation);
+      for (const literal of literalsOfCommand([name, ...rest])) known.literals.add(literal);
+    }
+    return [...rests].map(([notation, rest]) => notationOf(command, notation, rest, kind));
+  });
+  const notations = [
+    ...written.flatMap((made) => made.slice(0, 1)),
+    ...written.flatMap((made) => made.slice(1)),
+  ];
+  return {
+    names: [...names].map(([name, { only, literals }]) => ({
       name,
-      kind: 'command',
+      kind,
       start: 'word' as const,
       only,
+      literals: [...literals],
       keys: [name],
-      not: [`x${name}`],
+      not: ['-'],
     })),
-    notations: commands.map((written) => ({
-      notation: notationOf(written),
-      form: `NAME(?:\\.exe)?${expressionOf(written.form)}`,
-      ends: 'shell',
-      kinds: ['command'],
-      ...(written.guard !== undefined && { guard: written.guard }),
-      example: written.example,
-      miss: written.miss,
-    })),
+    notations,
   };
 }
 
@@ -218,6 +292,7 @@ const NameSchema = z.strictObject({
   except: Words.optional(),
   only: Words.optional(),
   opens: Words.optional(),
+  literals: Words.optional(),
   /** Keys that have this name, and keys that do not. */
   keys: Words,
   not: Words,
@@ -228,6 +303,8 @@ const NotationSchema = z.strictObject({
   form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
   starts: z.string().optional(),
   ends: z.string().optional(),
+  arguments: Words.optional(),
+  exact: z.enum(['arguments', 'all']).optional(),
   guard: z.string().optional(),
   kinds: Words.optional(),
   /** With `KEY` and `VALUE`, which the tests fill in. */
@@ -289,21 +366,21 @@ function expandParts(file: unknown): unknown {
   if (typeof file !== 'object' || file === null || !('parts' in file)) return file;
   const { parts, ...rest } = file as {
     parts: Record<string, string>;
-    vocabulary?: {
-      commands?: unknown;
-      calls?: unknown;
-      words?: string[];
-      names: unknown[];
-      notations: unknown[];
-    };
+    vocabulary?: Record<string, unknown> & { words?: string[]; names: unknown[]; notations: unknown[] };
   };
   if (rest.vocabulary !== undefined) {
-    const { commands = [], calls = [], names, notations, ...others } = rest.vocabulary;
-    const made = [ofCommands(CommandsSchema.parse(commands)), ofCalls(CallsSchema.parse(calls))];
+    const { calls = [], ...others } = rest.vocabulary;
+    const made: { readonly names: readonly object[]; readonly notations: readonly object[] }[] = [
+      ...Object.entries(TABLES).map(([table, kind]) =>
+        ofCommands(CommandsSchema.parse(others[table] ?? []), kind),
+      ),
+      ofCalls(CallsSchema.parse(calls)),
+    ];
+    for (const table of Object.keys(TABLES)) delete others[table];
     rest.vocabulary = {
       ...others,
-      names: [...names, ...made.flatMap((one) => one.names)],
-      notations: [...notations, ...made.flatMap((one) => one.notations)],
+      names: [...others.names, ...made.flatMap((one) => one.names)],
+      notations: [...others.notations, ...made.flatMap((one) => one.notations)],
     };
   }
   return expandStrings(rest, partsExpander(parts, rest.vocabulary?.words));

@@ -32,6 +32,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   phrase: ['mnemonic'],
   command: [''],
   call: [''],
+  directive: [''],
+  request: [''],
   name: ['first_name', 'lastName', 'CUSTOMER_NAME'],
   party: ['cardholder'],
   object: ['customer'],
@@ -91,12 +93,15 @@ describe.each(PACKS)('%s', (pack, usualKinds) => {
       expect(entry.not.filter((key) => isKey(key, [entry]))).toEqual([]);
     });
 
-    it.each(names)('$name has one of its literals in each key', (entry) => {
-      const literals = literalsOf([entry]);
-      const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
-      const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
-      expect(without).toEqual([]);
-    });
+    it.each(names.filter(({ literals }) => literals === undefined))(
+      '$name has one of its literals in each key',
+      (entry) => {
+        const literals = literalsOf([entry]);
+        const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
+        const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
+        expect(without).toEqual([]);
+      },
+    );
 
     it('have a kind with checks and readers that exist', () => {
       expect(names.filter(({ kind }) => !Object.hasOwn(kinds, kind))).toEqual([]);
@@ -121,7 +126,7 @@ describe.each(PACKS)('%s', (pack, usualKinds) => {
       for (const [key, value] of samples) {
         const isEncoded = notation.ends === 'query' || notation.ends === 'percent';
         const fill = (template: string, by: string) =>
-          template.replaceAll('KEY', key).replace(/VALUE\b/, isEncoded ? by.replaceAll(' ', '%20') : by);
+          template.replaceAll('KEY', key).replace(/VALUE\b/g, isEncoded ? by.replaceAll(' ', '%20') : by);
         const { example, miss } = notation;
         if (example.includes('VALUE')) expect(masked(fill(example, value))).toBe(fill(example, '<:>'));
         else expect(masked(fill(example, value))).toContain('<:>');

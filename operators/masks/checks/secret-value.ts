@@ -333,7 +333,7 @@ const ABOUT_FLAG =
 
 /** Words of sentences that commands rarely have. */
 const SENTENCE_WORD =
-  /(?:^|\s)(?:the|a|an|is|are|was|were|be|to|of|on|for|with|and|or|if|when|you|it|this|that|not|can|must|should|will|use|using|via|by|as|from)(?=\s|[,.](?:\s|$)|$)/i;
+  /(?:^|\s)(?:the|a|an|is|are|was|were|be|to|of|on|for|with|and|or|if|when|you|it|this|that|not|can|must|should|will|(?<!\bnet\s{1,3})use|using|via|by|as|from)(?=\s|[,.](?:\s|$)|$)/i;
 const isInSentence = (value: string, text: string, start: number) =>
   SENTENCE_WORD.test(text.slice(Math.max(0, start - 80), start)) ||
   SENTENCE_WORD.test(text.slice(start + value.length, start + value.length + 80));
@@ -359,7 +359,10 @@ export const isCommandArgument = (value: string, text: string, start: number): b
   canBePassword(value, text, start) &&
   (hasMixture(value) ||
     isQuote(text[start - 1]) ||
-    !(ABOUT_FLAG.test(value) || isInSentence(value, text, start)));
+    !(ABOUT_FLAG.test(value) || isAtEndOfSentence(value, text, start) || isInSentence(value, text, start)));
+
+const isAtEndOfSentence = (value: string, text: string, start: number) =>
+  /^[.!?](?:\s|$)/.test(text.slice(start + value.length, start + value.length + 2));
 
 /** An argument of a function that has other uses than to take passwords: it looks like one, or is a phrase. */
 export const isArgument = (value: string, text: string, start: number): boolean =>
@@ -371,6 +374,26 @@ const isPhraseOfWords = (value: string) =>
   /^[a-z]{3,}(?:[ -][a-z]{3,}){2,9}$/.test(value) &&
   !SENTENCE_WORD.test(value.replaceAll('-', ' ')) &&
   !MESSAGE_WORD.test(value);
+/** In front of the value of a request: who sends it, or a string that starts with it. */
+const SENT =
+  /(?:(?:[>:<|"'}→←*#$%]|-->?)\s{0,5}|(?:^|\s)[A-Za-z]{0,4}\d{1,6} )[A-Z]{3,}(?: [\w.@-]{1,60})? ["']?$/;
+/** The lines around a request in a dialogue: other requests, and what a server answers. */
+const ASKED =
+  /(?:^|\n)(?:USER [^\s]{1,60}|NICK [^\s]{1,60}|CAP [^\n]{1,60}|\+OK[^\n]{0,100}|331[ -][^\n]{0,100})\r?\n[A-Z]{3,}(?: \S{1,60})? $/;
+const ANSWERED =
+  /^\r?\n(?:(?:USER|NICK|SELECT|PING|CAP|LIST|STAT|QUIT|SYST|TYPE|CWD|PASV|EPSV|GET|SET|INFO) ?|\+OK|-ERR|-WRONGPASS|[+:]|[2-5]\d\d[ -])/;
+
+/** The value in a request of a protocol. Without a digit or symbol it is one only if it stands in a dialogue. */
+export function isRequestValue(value: string, text: string, start: number): boolean {
+  if (!isCommandArgument(value, text, start)) return false;
+  if (hasMixture(value) || isQuote(text[start - 1])) return true;
+  const before = text.slice(Math.max(0, start - 200), start);
+  return (
+    SENT.test(before) ||
+    ASKED.test(before) ||
+    ANSWERED.test(text.slice(start + value.length, start + value.length + 20))
+  );
+}
 
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>

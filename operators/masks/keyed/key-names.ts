@@ -231,12 +231,14 @@ export function matchEnd(expression: RegExp, text: string, at: number): number {
   return expression.test(text) ? expression.lastIndex : -1;
 }
 
-/** An expression for a name. */
-const sourceOf = ({ name }: KeyName): string =>
-  name
-    .split(/([ .-])/)
-    .map((part) => JOINTS[part] ?? escaped(part))
-    .join('');
+/** An expression for a name. What has literals of its own is written in one way only. */
+const sourceOf = ({ name, literals }: KeyName): string =>
+  literals !== undefined
+    ? escaped(name)
+    : name
+        .split(/([ .-])/)
+        .map((part) => JOINTS[part] ?? escaped(part))
+        .join('');
 
 /** An entry, with the words that have to stand in front of its name. */
 interface CompiledName {
@@ -319,7 +321,8 @@ export function literalsOf(names: readonly KeyName[]): string[] {
   return [...new Set(names.flatMap(literalsOfName))];
 }
 
-function literalsOfName({ name, only_after, opens }: KeyName): readonly string[] {
+function literalsOfName({ name, only_after, opens, literals }: KeyName): readonly string[] {
+  if (literals !== undefined) return literals;
   const lower = name.toLowerCase();
   const words = lower.split(' ');
   if (opens !== undefined) {

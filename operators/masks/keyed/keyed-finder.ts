@@ -2,6 +2,7 @@ import { argumentError } from '../../support/check-options.ts';
 import { CHECKS } from '../checks/index.ts';
 import { lazily } from '../expression/linear-engine.ts';
 import type { Finder, FoundKey, Place } from '../search/finder.ts';
+import { argumentsReader } from './command-words.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, readerNamed } from './value-readers.ts';
 import type { KeyedRule, KeyName, Notation, Vocabulary } from './vocabulary.ts';
@@ -34,7 +35,7 @@ const sourceOf = (part: string): string =>
  * @throws TypeError for a form that is none, or a way in which values end that does not exist
  */
 export function compileNotation(notation: Notation): CompiledNotation {
-  const { form, ends = 'literal' } = notation;
+  const { form, ends = 'literal', arguments: given, exact } = notation;
   const [, before = '', key, , after = ''] = FORM.exec(form) ?? fail(notation, 'form');
   const read = readerNamed(ends) ?? fail(notation, 'ends');
   const keyStart = key === 'KEY' ? KEY_START : '';
@@ -43,7 +44,7 @@ export function compileNotation(notation: Notation): CompiledNotation {
     before: before === '' ? undefined : new RegExp(`(?<=(?:${sourceOf(before)})${keyStart})`, 'iy'),
     between: betweenOf(notation),
     after: after === '' ? undefined : new RegExp(sourceOf(after), 'iy'),
-    read,
+    read: given === undefined ? read : argumentsReader(given, exact),
     isApart: APART.has(ends),
   };
 }
@@ -141,11 +142,12 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
   const { names, isGuarded } = compileVocabulary(vocabulary);
   const isUsed = ({ notation, kinds: written = kinds }: Notation) =>
     notations.includes(notation) && written.some((kind) => kinds.includes(kind));
+  const used = vocabulary.names.filter(({ kind }) => kinds.includes(kind));
   const compiled = lazily(
     () => new NotationsByStart(vocabulary.notations.filter(isUsed).map(compileNotation)),
   );
   return {
-    keywords: keywords ?? literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind))),
+    keywords: keywords ?? literalsOf(used),
     isGuarded,
     finder: () => new KeyedFinder(names(kinds), new Set(kinds), compiled(), vocabulary),
   };
@@ -200,9 +202,10 @@ export class KeyedFinder implements Finder {
     const { start, entry } = name;
     const places: Place[] = [];
     const read: CompiledNotation[] = [];
-    for (const end of this.#names.endsOf(text, name)) {
-      for (const compiled of this.#notations.at(text, end)) {
+    for (const end of entry.literals === undefined ? this.#names.endsOf(text, name) : [name.end]) {
+      for (const compiled of this.#notations.at(text, end, entry.only)) {
         if (!canBeWritten(entry, compiled) || read.includes(compiled)) continue;
+        if (compiled.notation.exact === 'all' && text.slice(start, name.end) !== entry.name) continue;
         const from = matchEnd(compiled.between, text, end);
         if (from === -1) continue;
         if (compiled.before !== undefined && matchEnd(compiled.before, text, start) === -1) continue;
@@ -236,13 +239,16 @@ export class KeyedFinder implements Finder {
 class NotationsByStart {
   readonly #all: readonly CompiledNotation[];
   readonly #byStart: (readonly CompiledNotation[] | undefined)[] = [];
+  readonly #named: Readonly<Record<string, CompiledNotation>>;
 
   constructor(notations: readonly CompiledNotation[]) {
     this.#all = notations;
+    this.#named = Object.fromEntries(notations.map((compiled) => [compiled.notation.notation, compiled]));
   }
 
-  /** Those that may go on at a place. */
-  at(text: string, at: number): readonly CompiledNotation[] {
+  /** Those that may go on at a place, among those of a name that has some of its own. */
+  at(text: string, at: number, only?: readonly string[]): readonly CompiledNotation[] {
+    if (only !== undefined) return only.flatMap((name) => this.#named[name] ?? []);
     const unit = text.charCodeAt(at);
     if (!(unit < 128)) return this.#all;
     let notations = this.#byStart[unit];
@@ -256,6 +262,6 @@ class NotationsByStart {
 }
 
 function canBeWritten({ kind, except, only }: KeyName, { notation }: CompiledNotation): boolean {
-  if (only !== undefined) return only.includes(notation.notation);
+  if (only !== undefined) return true;
   return notation.kinds?.includes(kind) !== false && except?.includes(notation.notation) !== true;
 }

@@ -9,8 +9,9 @@ import type { KeyName, Vocabulary } from './vocabulary.ts';
  */
 export type OpenKey = 'next' | 'below' | 'block' | 'rows';
 
-/** What asks for a password in SMTP, in base64. */
-const PASSWORD_PROMPT = /334 UGFzc3dvcmQ6?\s*$/;
+/** What asks for a password in SMTP, in base64, and in a terminal. */
+const PASSWORD_PROMPT =
+  /(?:334 UGFzc3dvcmQ6?|(?:\benter\s(?:\w{1,10}\s){0,2}(?:pass ?phrase|password)|\[sudo\] password|'s password)(?: for [^:]{1,200})?:)\s*$/i;
 const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
 
 /** The key of YAML with nothing but a tag or the sign of a block after it, and what a program prints of an array. */

@@ -22,6 +22,8 @@ export interface KeyName {
   readonly only?: readonly string[] | undefined;
   /** What follows it in the text, one of these: `(` after the name of a function. Texts without any are not searched. */
   readonly opens?: readonly string[] | undefined;
+  /** Literals in lower case of which a text with the name has one. Default: they are made of the name. */
+  readonly literals?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;
 }
@@ -36,6 +38,13 @@ export interface Notation {
   readonly form: string;
   /** The characters of ASCII with which it can go on after the key, where that is known. The build works it out. */
   readonly starts?: string | undefined;
+  /**
+   * Which of the arguments after the name are values: `… -p VALUE`. `…` stands for any arguments, `X` for one, `$` for the end
+   * of the command, and anything else is an expression for an argument, which may end with `?` if it can be absent.
+   */
+  readonly arguments?: readonly string[] | undefined;
+  /** What is compared in the case in which it is written: the arguments, or the name as well. Default: nothing. */
+  readonly exact?: 'arguments' | 'all' | undefined;
   /** Where values end: a name of `VALUE_READERS`. Default: `literal`. */
   readonly ends?: string | undefined;
   /** Which check a value has to pass: the name of one, or of an entry of its kind. Default: `clear`. */
