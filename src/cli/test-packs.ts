@@ -7,13 +7,15 @@ import {
   testPack,
 } from '../../plugins/pack-tests/test-pack.ts';
 import { DEFAULT_PACKS } from '../../plugins/packs/load-packs.ts';
-import { printable } from '../sdk/printable.ts';
+import { printable, truncate } from '../sdk/printable.ts';
 import type { PacksOptions } from './commands.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { count, counted, table } from './format.ts';
 import { knownPacks } from './packs.ts';
 import { type Colours, coloursFor } from './terminal.ts';
 
+/** Forms of commands are long names. */
+const LONGEST_TITLE = 48;
 /** Lines of a file that are tried. */
 const MOST_LINES = 200_000;
 
@@ -68,7 +70,7 @@ function textOf(result: PackTestResult, ordinary: string | undefined): string {
   const { pack, examples, lines, altered, rules, speed } = result;
   const figures = new Map(rules.map((one) => [one.rule, one]));
   const rows = examples.map((one) => [
-    titleOf(one, pack),
+    truncate(titleOf(one, pack), LONGEST_TITLE),
     examplesText(one),
     ...(one.kind === 'rule' ? figuresText(figures.get(one.name), lines) : []),
   ]);
