@@ -1,6 +1,8 @@
 /** What is numbered in four parts as addresses are: versions, and sections of documents. */
 const NUMBERED =
   /(?:version|(?:\b|_)(?:ver|v|rev|revision|release|build|firmware|fw|bios|sdk|rv|oid|sections?|sec|chapter|clause|appendix|annex|fig(?:ure)?)|§)s?(?:\s(?:is|was|of))?["'\\.]{0,8}[\s:=>([{]{0,4}["'\\]{0,8}[v=~^<>]{0,2}\s?$/i;
+/** What changes versions: `upgraded the index from 1.2.3.4 to 1.2.3.5`. */
+const UPGRADE = /\b(?:upgrad|downgrad|bump)\w{0,4}\b[^\n]{0,80}\b(?:from|to)\s$/i;
 /** Other numbers of a list or a range, before a number: `versions 1.2.3.4, 1.2.3.5`, `from version 1.2.3.4 to 1.2.3.5`. */
 const NUMBERS_BEFORE = /(?:\d+(?:\.\d+){1,4}["']?\s?(?:,|;|\||to|and|or|->|=>|→|-|–|\.\.\.?)\s?["']?){1,4}$/;
 /** A package and the operator in front of its version, or the verb and the package: `rails==4.2.7.1`, `Using rails 4.2.7.1`. */
@@ -28,7 +30,7 @@ function isVersion(text: string, start: number, end: number): boolean {
   if (/^:\d/.test(after)) return false;
   const before = text.slice(Math.max(0, start - 200), start).replace(NUMBERS_BEFORE, '');
   if (NUMBERED.test(before)) return !/dhcp|\blease|\baddress/i.test(before.slice(-60));
-  if (PACKAGE.test(before)) return true;
+  if (PACKAGE.test(before) || UPGRADE.test(before)) return true;
   if (!before.endsWith('/')) return false;
   if (BROWSER.test(before) || PATH_OF_PACKAGE.test(before)) return true;
   return PRODUCT.test(before) && (OTHER_PRODUCT_BEFORE.test(before) || OTHER_PRODUCT_AFTER.test(after));
