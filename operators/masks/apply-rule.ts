@@ -10,6 +10,8 @@ type AppliedRule = Pick<MaskRule, 'accepts' | 'finder' | 'fixed' | 'locate' | 'r
 export interface RuleObserver {
   /** Called before a check or a replacement of the rule, which may use the same mask. */
   beforeCall?(): void;
+  /** Called by finders that are code, before they take so many steps. It may throw to end the search. */
+  spend?(steps: number): void;
   /** Called for each value that is replaced, from the left to the right. */
   replaced(start: number, end: number, replacement: string): void;
 }
@@ -25,7 +27,7 @@ export interface RuleObserver {
  * @param finder chosen for each rule when it is compiled, because it depends only on the expression
  */
 export function applyRule(text: string, rule: AppliedRule, finder: Finder, observer?: RuleObserver): string {
-  let start = finder.next(text, 0);
+  let start = finder.next(text, 0, observer);
   if (start === -1) return text;
   const { accepts, finder: isRead, fixed, locate, replace } = rule;
   const calls = accepts !== undefined || fixed === undefined;
@@ -34,7 +36,7 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
   let copied = 0;
   const searchFrom = searchAfterRejected(text, isUnicode);
   let next = 0;
-  for (; start !== -1; start = finder.next(text, next)) {
+  for (; start !== -1; start = finder.next(text, next, observer)) {
     // What is called may use the same mask, and the finder with it.
     const { end } = finder;
     next = end === start ? afterEmpty(text, end, isUnicode) : end;

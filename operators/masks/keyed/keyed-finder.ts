@@ -1,7 +1,7 @@
 import { argumentError } from '../../support/check-options.ts';
 import { CHECKS } from '../checks/index.ts';
 import { lazily } from '../expression/linear-engine.ts';
-import type { Finder, FoundKey, Place } from '../search/finder.ts';
+import type { Finder, FoundKey, Place, SearchObserver } from '../search/finder.ts';
 import { argumentsReader } from './command-words.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, readerNamed } from './value-readers.ts';
@@ -153,6 +153,9 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
   };
 }
 
+/** Roughly the steps of an expression that take as long as to try all notations after a name. */
+const STEPS_OF_NAME = 1000;
+
 /** Finds values after names: a name, then a notation, then where the value ends. */
 export class KeyedFinder implements Finder {
   end = 0;
@@ -177,13 +180,14 @@ export class KeyedFinder implements Finder {
     this.#readers = readers;
   }
 
-  next(text: string, from: number): number {
+  next(text: string, from: number, observer?: SearchObserver): number {
     const names = this.#names.in(text);
     // A search goes on where it was, unless it starts again.
     if (from === 0) this.#index = 0;
     for (; this.#index < names.length; this.#index++) {
       const found = names[this.#index] as FoundName;
       if (found.start < from || !this.#kinds.has(found.entry.kind)) continue;
+      observer?.spend?.(STEPS_OF_NAME);
       const places = this.#placesAfter(text, found);
       if (places.length === 0) continue;
       this.#places = places;

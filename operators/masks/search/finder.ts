@@ -43,6 +43,11 @@ export function masksWholeMatches({ groups, locate }: Pick<ValuesOfMatch, 'group
   return groups.length === 1 && groups[0] === 0 && locate === undefined;
 }
 
+/** Is told of the work of a search, which it may end by an error. */
+export interface SearchObserver {
+  spend?(steps: number): void;
+}
+
 /** Finds the matches of an expression in a string, from the left. */
 export interface Finder {
   /** Where the match that {@link next} found ends. */
@@ -50,8 +55,10 @@ export interface Finder {
   /**
    * The start of the leftmost match at or after a position, or −1. For each string, the first call is from 0, and each
    * later one from the end of the match before. Only matches with {@link values} may be empty.
+   *
+   * @param observer asked by finders whose time no expression bounds
    */
-  next(text: string, from: number): number;
+  next(text: string, from: number, observer?: SearchObserver): number;
   /** The values in the match that was found last, from the left to the right. Absent: the match is the value. */
   values?(text: string): readonly Place[];
 }

@@ -546,6 +546,28 @@ describe('a mask', () => {
   });
 });
 
+describe('a search for names of keys', () => {
+  it('is watched as soon as it is late, in the middle of a text too', () => {
+    const id = 'secrets/context:password';
+    let asked = 0;
+    const watched: number[] = [];
+    const limited = new Redactor({
+      rules: { [id]: packRules(['secrets/context'])[id] as RedactRule },
+      ...{ confidence: 'medium', allowedValues: [], allowedKeys: [] },
+      decode: { json: 0, percent: 0, base64: 0 },
+      replace: () => '*',
+      isLate: () => ++asked > 2,
+      boundTime: (work, length) => {
+        watched.push(length);
+        return work();
+      },
+    });
+    const text = 'password. '.repeat(20_000);
+    expect(limited.maskText(text)).toBe(text);
+    expect(watched).toEqual([text.length]);
+  });
+});
+
 describe('bitsPerCharacter', () => {
   it.each([
     ['', 0],
