@@ -2,7 +2,7 @@ import { applyRule, type RuleObserver } from './apply-rule.ts';
 import type { ByteMask } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
 import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
-import { isAscii, itemsOf, requiredLiterals } from './expression/literals.ts';
+import { isAscii, itemsOf, literalSets, occurrences, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
 import type { MaskRule } from './mask-rule.ts';
@@ -214,19 +214,42 @@ export class CompiledRule {
   }
 }
 
+/** A text of so many characters is first searched for a literal, which takes less time than an expression. */
+const LONG_TEXT = 4096;
+const SHORTEST_LITERAL = 3;
+
 /** A test for an expression. If that is a run of characters of a set, it looks at few of them. */
 function testFor(part: RegExp | undefined): (text: string) => boolean {
   if (part === undefined) return () => true;
-  const pattern = parseExpression(part)?.pattern;
-  const [run, ...others] = pattern === undefined ? [] : itemsOf(pattern);
-  if (run?.kind === 'repetition' && others.length === 0) {
-    const { item, min } = run;
-    if (item.kind === 'character' && !item.mayBeTwo && min >= SHORTEST_RUN) {
-      const needed = { units: item.units, length: min, most: 0 };
-      return (text) => findRun(needed, text, 0) !== -1;
-    }
+  // To parse an expression takes longer than to try it on a few lines.
+  const run = /^\(?\[[^\]]+\]\{\d+\}\)?$/.test(part.source) ? itemsOfExpression(part)[0] : undefined;
+  if (run?.kind === 'repetition' && run.item.kind === 'character' && run.min >= SHORTEST_RUN) {
+    const needed = { units: run.item.units, length: run.min, most: 0 };
+    if (!run.item.mayBeTwo) return (text) => findRun(needed, text, 0) !== -1;
   }
-  return (text) => part.test(text);
+  let literals: readonly string[] | undefined;
+  return (text) => {
+    if (text.length >= LONG_TEXT) {
+      literals ??= literalsFor(part);
+      if (literals.length > 0 && !literals.some((literal) => text.includes(literal))) return false;
+    }
+    return part.test(text);
+  };
+}
+
+function itemsOfExpression(expression: RegExp) {
+  const parsed = parseExpression(expression);
+  return parsed === undefined ? [] : itemsOf(parsed.pattern);
+}
+
+/** Texts one of which every match has, as they are written. Empty if there are none. */
+function literalsFor(expression: RegExp): readonly string[] {
+  const parsed = parseExpression(expression);
+  const sets = (parsed === undefined ? [] : literalSets(parsed.pattern)).filter(
+    ({ literals, lowered }) => !lowered && literals.every(({ text }) => text.length >= SHORTEST_LITERAL),
+  );
+  const [rarest] = sets.sort((a, b) => occurrences(a) - occurrences(b));
+  return rarest?.literals.map(({ text }) => text) ?? [];
 }
 
 /** So many steps take a moment: some ten microseconds. */
