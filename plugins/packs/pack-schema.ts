@@ -327,7 +327,21 @@ const GuardSchema = z.strictObject({
 export const VocabularySchema = z.strictObject({
   kinds: KindsSchema,
   readers: KindsSchema.optional(),
-  names: z.array(NameSchema).min(1),
+  names: z
+    .array(
+      // Names of commands and functions have one way to be written.
+      NameSchema.refine(
+        ({ name, only }) => only !== undefined || !(name.includes(' ') && name.includes('-')),
+        {
+          message: 'a name has spaces or hyphens between its words, not both',
+          path: ['name'],
+        },
+      ).refine(({ name, only }) => only !== undefined || !/^[^ -][ -]/.test(name), {
+        message: 'the first of several words needs at least two characters, by which names are found',
+        path: ['name'],
+      }),
+    )
+    .min(1),
   suffixes: Words,
   marks: z.string().min(1),
   notations: z.array(NotationSchema).min(1),

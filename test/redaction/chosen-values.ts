@@ -68,6 +68,23 @@ function mixed(r: Random, symbols: string, first: string): string {
 const words = (r: Random, separator: string, count = 3 + r.below(3)) =>
   Array.from({ length: count }, () => chosenWord(r)).join(separator);
 
+/** A password of any kind, with such symbols in it, such a sign between words, and perhaps a further kind. */
+const chosen = (
+  r: Random,
+  symbols: string,
+  separator: string,
+  ...more: ((name: Random) => string)[]
+): string =>
+  r.pick<(name: Random) => string>([
+    (s) => mixed(s, symbols, FIRST_SYMBOLS),
+    (s) => mixed(s, symbols, ''),
+    (s) => mixed(s, SYMBOLS, ''),
+    (s) => words(s, separator),
+    (s) => `${s.pick(OTHER_SCRIPTS)}${number(s)}`,
+    (s) => alnum(s, 8 + s.below(16)),
+    ...more,
+  ])(r);
+
 /** A token that a program made, in any of the usual alphabets. */
 const token = (r: Random): string =>
   r.pick([
@@ -164,25 +181,8 @@ export const CHOSEN_VALUES: Readonly<Record<string, (r: Random) => string>> = {
   symtok: (r) =>
     `${alnum(r, 4 + r.below(4))}${run(r, '*#!@%^~$&?', 1)}${alnum(r, 3 + r.below(9))}${run(r, '*#!@%^~$&?', 1)}${alnum(r, 4)}`,
   /** Any of those for a place without quotes, and with quotes. */
-  any: (r) =>
-    r.pick<(name: Random) => string>([
-      (s) => mixed(s, SYMBOLS, FIRST_SYMBOLS),
-      (s) => mixed(s, SYMBOLS, ''),
-      (s) => mixed(s, SYMBOLS, ''),
-      (s) => words(s, '-'),
-      (s) => `${s.pick(OTHER_SCRIPTS)}${number(s)}`,
-      (s) => alnum(s, 8 + s.below(16)),
-    ])(r),
-  anyq: (r) =>
-    r.pick<(name: Random) => string>([
-      (s) => mixed(s, QUOTED_SYMBOLS, FIRST_SYMBOLS),
-      (s) => mixed(s, QUOTED_SYMBOLS, ''),
-      (s) => mixed(s, SYMBOLS, ''),
-      (s) => words(s, ' '),
-      (s) => `${s.pick(OTHER_SCRIPTS)}${number(s)}`,
-      (s) => alnum(s, 8 + s.below(16)),
-      (s) => `${chosenWord(s).slice(0, 3)}${digits(s, 2)}!`,
-    ])(r),
+  any: (r) => chosen(r, SYMBOLS, '-'),
+  anyq: (r) => chosen(r, QUOTED_SYMBOLS, ' ', (s) => `${chosenWord(s).slice(0, 3)}${digits(s, 2)}!`),
   mnemonic: (r) => words(r, ' ', 12),
   mnemonic24: (r) => words(r, ' ', 24),
   /** Hashes of passwords. */

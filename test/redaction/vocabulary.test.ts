@@ -7,7 +7,7 @@ import { VALUE_READERS } from '../../operators/masks/keyed/value-readers.ts';
 import type { KeyName } from '../../operators/masks/keyed/vocabulary.ts';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { loadPack } from '../../plugins/packs/load-packs.ts';
-import type { WrittenPack } from '../../plugins/packs/pack-schema.ts';
+import { VocabularySchema, type WrittenPack } from '../../plugins/packs/pack-schema.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 
 /*
@@ -178,6 +178,16 @@ describe('a notation', () => {
   ])('%j is refused', (notation, message) => {
     expect(() => compileNotation(notation)).toThrow(message);
   });
+});
+
+it.each([
+  ['an e-mail', /spaces or hyphens/],
+  ['e mail', /at least two characters/],
+])('the name %j is refused', (name, message) => {
+  const vocabulary = loadPack('secrets/context').vocabulary as NonNullable<WrittenPack['vocabulary']>;
+  const entry = { ...vocabulary.names[0], name, kind: 'password', keys: ['x'], not: ['y'] };
+  const { error } = VocabularySchema.safeParse({ ...vocabulary, names: [entry] });
+  expect(error?.message).toMatch(message);
 });
 
 describe('the end of a value', () => {

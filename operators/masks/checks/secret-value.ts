@@ -180,8 +180,13 @@ function canBePassword(value: string, text: string, start: number): boolean {
   if (!isQuote(text[start - 1]) && NUMBER_OR_SHORT_FORM.test(value)) return false;
   // The tag of an image: `registry.example/password:1.63.37-5e7a6fb`.
   if (text[start - 1] === ':' && VERSION.test(value)) return false;
-  return /^\d+$/.test(value) ? value.length >= 6 : /[A-Za-z0-9]/.test(value);
+  if (!/^\d+$/.test(value)) return /[A-Za-z0-9]/.test(value);
+  return value.length >= (SURE_PASSWORD.test(text.slice(Math.max(0, start - 30), start)) ? 4 : 6);
 }
+
+/** A name after which a number of four digits is a password too: no `pass`, which counts, and no host in front of a port. */
+const SURE_PASSWORD =
+  /(?:passwor[dt]|passwd|pwd|kennwort|senha)(?:\\{0,3}["'`]\]?\s?(?::|=>?)|\s?=|:(?=\s))\s?\\{0,3}["'`]?$/i;
 
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
@@ -301,7 +306,7 @@ export function isBarePassword(value: string, text: string, start: number): bool
   if (value.length < 6 || !isToldPassword(value, text, start) || NUMBER_LIKE.test(value)) return false;
   if (isQuote(text[start - 1]) || !/^[\p{L}\p{N}!^~*]/u.test(value)) return false;
   // Code, paths, versions and names of variables.
-  if (/[(){}<>=/\\]|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
+  if (/[(){}<>/\\]|^[a-z_]+=|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
   return (
     /[!#$%^*~]|\d[@?&+]|[@?&+]\d/.test(value) ||
     (/\d/.test(value) && /[^\p{L}\p{N}.,:-]/u.test(value)) ||

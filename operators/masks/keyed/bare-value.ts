@@ -168,8 +168,12 @@ function behindBracket(text: string, start: number, at: number, around: () => Su
   if (!isLast) return -1;
   if (opening === undefined) return isAtEnd(text, at) && around().isEnvironment ? at + 1 : -1;
   // One that closes a bracket in the value ends it.
-  if (isUnclosed(text.slice(Math.max(start, at - NEAR), at), opening, bracket)) return at + 1;
   const { isOpen, isIndented, list } = around();
+  if (isUnclosed(text.slice(Math.max(start, at - NEAR), at), opening, bracket)) {
+    // The last one of a line closes what is open in front of the value.
+    const [rest = ''] = /^[^\n]*/.exec(text.slice(at + 1, at + NEAR)) ?? [];
+    return isOpen(bracket) && !rest.includes(bracket) ? -1 : at + 1;
+  }
   return isOpen(bracket) || isIndented || list !== undefined ? -1 : at + 1;
 }
 

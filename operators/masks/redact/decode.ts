@@ -136,7 +136,11 @@ class PercentTokens implements Finder {
       while (start > from && is(isOfUrl, start - 1)) start--;
       this.end = at + 1;
       while (is(isOfUrl, this.end)) this.end++;
-      if (this.end - start >= SHORTEST_PERCENT && is(isHex, at + 1) && is(isHex, at + 2)) return start;
+      if (this.end - start < SHORTEST_PERCENT) continue;
+      // Other percent signs may stand before the first one of an encoding.
+      for (let sign = at; sign < this.end; sign++) {
+        if (text[sign] === '%' && is(isHex, sign + 1) && is(isHex, sign + 2)) return start;
+      }
     }
     return -1;
   }
