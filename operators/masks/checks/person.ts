@@ -3,7 +3,7 @@
  * name, an address, a date or a number. What is said about a field is left to the guards of the vocabulary.
  */
 
-import { WHOLE_DATE } from '../keyed/bare-values-of-people.ts';
+import { isDate } from './dates.ts';
 import { hasPhoneDigits } from './phone.ts';
 
 const LONGEST_NAME = 80;
@@ -159,7 +159,7 @@ export const isPostcode = (value: string): boolean =>
 export function isBirthDate(value: string): boolean {
   const date = plain(value).trim();
   if (/^(?:-\d{5,13}|\d{9,10}|\d{12,13})$|^\\?\/Date\(-?\d{5,13}\)\\?\/$/.test(date)) return true;
-  if (!WHOLE_DATE.test(date)) return false;
+  if (!isDate(date)) return false;
   const [year] = /(?:1[89]|20)\d{2}/.exec(date) ?? [];
   return year === undefined ? !/^(?:0{1,2}[./-])/.test(date) : Number(year) >= 1880;
 }

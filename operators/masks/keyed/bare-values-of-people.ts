@@ -3,6 +3,8 @@
  * expressions says which words go on: none that starts the next key does.
  */
 
+import { DATE_SOURCE } from '../checks/dates.ts';
+
 const u = (source: string) => new RegExp(source, 'uy');
 
 /** Small words in names and addresses. */
@@ -34,18 +36,8 @@ export const POSTAL = /* @__PURE__ */ u(
   `${POSTAL_WORD}(?:(?:${SPACE}|, ?| ?/ ?|,\\+|%2C\\+?| - )${NO_KEY}${POSTAL_WORD}){0,16}${END}`,
 );
 
-const MONTH =
-  '(?:[jJ]an|[fF][eé]b|[fF]év|[mM][aä]r|[aA]pr|[aA]vr|[mM]a[yi]|[jJ]u[nli]|[aA]ug|[aA]o[uû]|[sS]e[pt]|[oO][ckt]t|[nN]ov|[dD][eé][cz]|[gG]en|[mM]ag|[gG]iu|[lL]ug|[aA]go|[dD]ic|[eE]ne|[aA]br|[jJ]AN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[\\p{L}]{0,9}\\.?';
-const TIME = '(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\\d{2}:?\\d{2}))?)?';
-const DATE_SOURCE =
-  `\\d{4}-\\d{1,2}-\\d{1,2}${TIME}|\\d{1,2}[./-]\\d{1,2}[./-](?:\\d{4}|\\d{2})${TIME}|\\d{4}[./]\\d{1,2}[./]\\d{1,2}` +
-  `|\\d{1,2}(?:\\.|st|nd|rd|th)?[ -](?:de |of )?${MONTH}(?:,? (?:de )?|-)\\d{4}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}` +
-  '|\\d{4}, ?\\d{1,2}, ?\\d{1,2}|\\d{4}年\\d{1,2}月\\d{1,2}日|(?:19|20)\\d{6}';
-
 /** A date, in figures or with the name of its month. */
 export const DATE = /* @__PURE__ */ u(`(?:${DATE_SOURCE})(?![\\p{L}\\p{N}_]|[-/.]\\d)`);
-/** A whole value that is one. */
-export const WHOLE_DATE = /* @__PURE__ */ new RegExp(`^(?:${DATE_SOURCE})$`, 'u');
 /** What languages write in front of a date. */
 export const BEFORE_DATE = /* @__PURE__ */ u(
   "(?:~D\\[|#?<?(?:datetime\\.)?[dD]ate(?:time)?[:(] ?[\"']?|ISODate\\([\"']|DATE ?'|\\[|Some\\(|new Date\\([\"']?)",
