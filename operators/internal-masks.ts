@@ -18,7 +18,7 @@ export { crc32Base62 } from './masks/checks/tokens.ts';
 export { compileMaskRules } from './masks/compile-mask-rules.ts';
 export { entropyMasks } from './masks/entropy-mask.ts';
 export { KeyNames } from './masks/keyed/key-names.ts';
-export { betweenOf, compileNotation } from './masks/keyed/keyed-finder.ts';
+export { betweenOf, compileGuard, compileNotation } from './masks/keyed/keyed-finder.ts';
 export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
 export {
   compileRedactRules,

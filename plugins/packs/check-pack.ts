@@ -1,6 +1,7 @@
 import { compileExpression } from '../../operators/index.ts';
 import {
   CHECKS,
+  compileGuard,
   compileNotation,
   costOf,
   readerNamed,
@@ -9,12 +10,20 @@ import {
 import { nearest } from '../../src/sdk/index.ts';
 import { oneOf } from './explain-issue.ts';
 import { type Vocabulary, vocabularyOf } from './load-packs.ts';
+import { lineWithoutMasks, matchesMostSecrets } from './matches-most-secrets.ts';
 import type { Additions, OutsidePack } from './pack-schema.ts';
 import type { Path } from './place-in-yaml.ts';
 
 const LONGEST_EXPRESSION = 5_000;
 /** The time of an expression grows with this power of a text's length at most. */
 const MOST_DEGREE = 2;
+
+const TAKEN = {
+  kind: 'there is another kind of names of this name',
+  notation: 'there is another notation of this name',
+} as const;
+const TOO_WIDE = 'this accepts many random values, so secrets would not be masked';
+const MATCHES_MOST = 'this accepts most random values, so hardly anything would be masked';
 
 /** Takes what is wrong with a rule, or with an entry of a list, at a path inside it. */
 type Report = (section: string, key: string | number, path: Path, message: string) => void;
@@ -38,7 +47,10 @@ export class PackCheck {
     const known = this.#vocabulary.notations.map(({ notation }) => notation);
     const knownKinds = Object.keys(this.#vocabulary.kinds);
     const checks = Object.keys(CHECKS);
+    const builtIn = vocabularyOf([]);
     for (const [kind, levels] of Object.entries(kinds)) {
+      if (Object.hasOwn(builtIn.kinds, kind))
+        this.#report('kinds', kind, [], `${TAKEN.kind}; choose another name`);
       for (const [level, check] of Object.entries(levels))
         this.#oneOf([check], checks, 'kinds', kind, [level]);
     }
@@ -48,12 +60,7 @@ export class PackCheck {
     }
     for (const [index, notation] of notations.entries()) {
       if (known.indexOf(notation.notation) !== known.lastIndexOf(notation.notation))
-        this.#report(
-          'notations',
-          index,
-          ['notation'],
-          'there is another notation of this name; choose another name',
-        );
+        this.#report('notations', index, ['notation'], `${TAKEN.notation}; choose another name`);
       this.#oneOf([notation.kinds], knownKinds, 'notations', index, ['kinds']);
       if (notation.ends !== undefined && readerNamed(notation.ends) === undefined)
         this.#oneOf([notation.ends], Object.keys(VALUE_READERS), 'notations', index, ['ends']);
@@ -66,14 +73,29 @@ export class PackCheck {
         );
       });
     }
-    for (const [index, { form = 'VALUE', value, ...guard }] of guards.entries()) {
+    const ownNotations = notations.map(({ notation }) => notation);
+    for (const [index, guard] of guards.entries()) {
       this.#oneOf([guard.kinds], knownKinds, 'guards', index, ['kinds']);
       this.#oneOf([guard.notations], known, 'guards', index, ['notations']);
-      this.#checkCosts('guards', index, ['form'], 1, () =>
-        form.split('VALUE').map((part) => new RegExp(`^(?:${part})`)),
+      const { form, value } = guard;
+      const areCheap = [
+        this.#checkCosts('guards', index, ['form'], 1, () => {
+          const { before, after } = compileGuard({ form });
+          return [before, after].flatMap((part) => (part ? [new RegExp(`^(?:${part.source})`)] : []));
+        }),
+        this.#checkCosts('guards', index, ['value'], 1, () => compileGuard({ value }).value ?? []),
+      ];
+      // Expressions that are too slow are not run.
+      if (areCheap.includes(false)) continue;
+      if (value === undefined && guard.notations?.every((one) => ownNotations.includes(one))) continue;
+      const line = lineWithoutMasks(guard);
+      if (line === undefined) continue;
+      this.#report(
+        'guards',
+        index,
+        [value === undefined ? 'form' : 'value'],
+        `${TOO_WIDE}, such as in ${JSON.stringify(line)}; describe the values that are no secrets, such as build-[0-9]+, or what stands around them`,
       );
-      if (value !== undefined)
-        this.#checkCosts('guards', index, ['value'], MOST_DEGREE, () => [new RegExp(`^(?:${value})$`, 's')]);
     }
     for (const [name, rule] of Object.entries(this.#rules)) {
       if ('kinds' in rule) {
@@ -85,8 +107,16 @@ export class PackCheck {
         continue;
       }
       this.#checkCosts('rules', name, ['match'], MOST_DEGREE, () => [plain(rule.match)]);
-      for (const [index, one] of (rule.allow ?? []).entries())
-        this.#checkCosts('rules', name, ['allow', index], MOST_DEGREE, () => [plain(one)]);
+      for (const [index, one] of (rule.allow ?? []).entries()) {
+        if (!this.#checkCosts('rules', name, ['allow', index], MOST_DEGREE, () => [plain(one)])) continue;
+        if (matchesMostSecrets((value) => plain(one).test(value)))
+          this.#report(
+            'rules',
+            name,
+            ['allow', index],
+            `${MATCHES_MOST}; describe the values that are no secrets, such as ^build-[0-9]+$`,
+          );
+      }
       for (const part of ['start', 'end'] as const) {
         const one = rule.block?.[part];
         if (one !== undefined)
@@ -119,11 +149,15 @@ export class PackCheck {
     key: string | number,
     path: Path,
     most: number,
-    compile: () => RegExp[],
-  ): void {
-    const refuse = (message: string) => this.#report(section, key, path, message);
+    compile: () => RegExp | RegExp[],
+  ): boolean {
+    let isCheap = true;
+    const refuse = (message: string) => {
+      isCheap = false;
+      this.#report(section, key, path, message);
+    };
     try {
-      for (const expression of compile()) {
+      for (const expression of [compile()].flat()) {
         if (expression.source.length > LONGEST_EXPRESSION) {
           refuse(`expected an expression of at most ${LONGEST_EXPRESSION} characters`);
           continue;
@@ -142,6 +176,7 @@ export class PackCheck {
       if (!(error instanceof SyntaxError)) throw error;
       refuse(`expected a valid regular expression (${error.message.replace(/^.*: /s, '')})`);
     }
+    return isCheap;
   }
 }
 

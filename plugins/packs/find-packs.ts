@@ -22,6 +22,9 @@ const PACKAGE = /^((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:\/(.+))?$/;
 /** What is in front of the colon of an id. */
 const PACK_NAME = /^@?[\w~-][\w.~/-]*$/;
 
+/** The start of names of packs that come with millrace. */
+const OWN_NAME = /^(?:secrets|pii)\//i;
+
 /**
  * Finds the packs that a name stands for: a path of a YAML file relative to `folder`, or an npm package as seen from there,
  * whose `package.json` names its packs: `"millrace": { "packs": ["pack.yaml"] }`.
@@ -68,6 +71,11 @@ function withNames(packs: readonly FoundPack[]): readonly FoundPack[] | MissingP
     if (!PACK_NAME.test(name)) {
       return {
         message: `the file ${file} gives the pack its name, which must be letters, digits, \`-\` and \`_\`; rename it`,
+      };
+    }
+    if (OWN_NAME.test(name)) {
+      return {
+        message: `the file ${file} would be the pack ${name}, and names that start with secrets/ or pii/ are those of the packs of millrace; give the package another name`,
       };
     }
   }

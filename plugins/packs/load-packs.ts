@@ -65,7 +65,7 @@ export function packsOf(name: string): readonly string[] {
 /**
  * A redaction pack by its name: its description, and its rules.
  *
- * @throws RangeError if there is no pack of this name.
+ * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of this name.
  * @example
  * Object.keys(loadPack('secrets/keys').rules).length > 0; // true
  */
@@ -126,9 +126,13 @@ export function vocabularyOf(additions: readonly Additions[]): Vocabulary {
 /**
  * Packs by their names. Their rules for values after names know what all of them add to the vocabulary.
  *
- * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
+ * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names, or two packs have the same name.
  */
 export function loadPacks(packs: readonly NamedPack[]): Record<string, Pack> {
+  const names = [...new Set(packs)].map(nameOfPack);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new MillraceError('MILLRACE_ARGUMENT', `two packs are called ${twice}; rename one of them`);
   const additions = packs.flatMap((pack) => (typeof pack === 'string' ? [] : [pack.additions]));
   const vocabulary = vocabularyOf(additions);
   return Object.fromEntries(

@@ -101,12 +101,36 @@ export function readPacks(names: readonly string[], folder: string): ReadPacks {
   });
   // Of packs that are missing nothing can be said.
   if (problems.length === 0) {
+    for (const { pack, message } of sharedNames(packs))
+      problems.push({ index: indexes.get(pack) ?? 0, message });
     for (const pack of packsWithoutRules(packs)) {
       const message = `the pack ${pack.name} adds names to \`secrets/context\`, which is not among the packs; add it, or \`default\``;
       problems.push({ index: indexes.get(pack) ?? 0, message });
     }
   }
   return { packs: [...new Set(packs)], problems };
+}
+
+/** Kinds and notations that two packs add: those of one would replace those of the other. */
+function sharedNames(packs: readonly NamedPack[]): { pack: NamedPack; message: string }[] {
+  const packOf = new Map<string, string>();
+  return packs.flatMap((pack) => {
+    if (typeof pack === 'string') return [];
+    const { kinds = {}, notations = [] } = pack.additions;
+    const names = [
+      ...Object.keys(kinds).map((kind) => `kind of names ${kind}`),
+      ...notations.map(({ notation }) => `notation ${notation}`),
+    ];
+    return names.flatMap((name) => {
+      const other = packOf.get(name);
+      packOf.set(name, pack.name);
+      if (other === undefined) return [];
+      return {
+        pack,
+        message: `the packs ${other} and ${pack.name} both add the ${name}; rename one of them`,
+      };
+    });
+  });
 }
 
 /** Packs that add names which no rule looks for: nothing would be masked. */

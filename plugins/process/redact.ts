@@ -27,6 +27,7 @@ import {
   packRules,
   packsOf,
 } from '../packs/load-packs.ts';
+import { matchesMostSecrets } from '../packs/matches-most-secrets.ts';
 import { readPacks } from '../packs/outside-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
@@ -300,26 +301,13 @@ function nearestRule(pattern: string, ids: readonly string[]): string | undefine
   );
 }
 
-/** Secrets of several kinds. What matches most of them is no form of values that are no secrets. */
-const RANDOM_SECRETS = [
-  ...[
-    'q8Zk2mVx7LpR4tYw9BnC3dFg',
-    'T#9vK!2mQz$7Lw',
-    'KZQVXWJHPTBM2F7GDY34',
-    'b7f3e09ac41d5826907fd3b1e8a6c245',
-  ],
-  ...['hJ-48x_QmZ0vT6yRkLw1nBc', 'w9XrT+/4kLmPqZ7vB2nHsD==', 'Tr0ub4dor&3x', '83-kWq.Zt71-Lx'],
-];
-const MOST = 0.6;
-
 /** Allowed values and keys that would turn masking off, or that do nothing. */
 function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
   const values = allow.values.flatMap((source, index): ConfigProblem[] => {
     const path = ['allow', 'values', index];
     const { source: js, flags } = compileExpression(source);
     const expression = new RegExp(js, flags.replace('g', ''));
-    const matched = RANDOM_SECRETS.filter((value) => expression.test(value)).length;
-    if (matched < MOST * RANDOM_SECRETS.length) return [];
+    if (!matchesMostSecrets((value) => expression.test(value))) return [];
     const message =
       'this expression matches every value, or most random ones, so hardly anything would be masked; it is searched anywhere in a value: write one ' +
       "for the values that are no secrets, such as '^build-[0-9]+$'";

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { loadPacks, type OutsidePack } from '../../plugins/packs/load-packs.ts';
 import { packRules } from '../../plugins/packs/pack-rules.ts';
 import type { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -132,6 +133,82 @@ rules:
       'gutschein: <:voucher:>',
       'acmectl login --code <:command:>',
       'GET /order/<:order:>',
+    ]);
+  });
+});
+
+describe('what a pack cannot switch off', () => {
+  it('is a pack of millrace: no other pack has a name of those', async () => {
+    for (const name of ['secrets', 'pii']) {
+      const files = {
+        [`node_modules/${name}/package.json`]: '{"millrace":{"packs":["context.yaml","a.yaml"]}}',
+        [`node_modules/${name}/a.yaml`]: ACME,
+        [`node_modules/${name}/context.yaml`]: ACME,
+      };
+      for (const written of [name, `${name}/a.yaml`, `${name}/context.yaml`]) {
+        expect(await problemsOf(ACME, `[default, ${written}]`, files)).toEqual([
+          expect.stringContaining(
+            'names that start with secrets/ or pii/ are those of the packs of millrace',
+          ),
+        ]);
+      }
+    }
+    const pack: OutsidePack = { name: 'secrets/context', description: 'x', rules: {}, additions: {} };
+    expect(() => loadPacks(['secrets/context', pack])).toThrow('two packs are called secrets/context');
+  });
+
+  it('is a check of a kind of names, or a notation, that exists', async () => {
+    expect(await problemsOf(`kinds: { password: { clear: card } }\n${ACME}`)).toEqual([
+      expect.stringMatching(/^acme.yaml:1:\d+: kinds.password: there is another kind of names of this name/),
+    ]);
+    expect(await problemsOf(ACME.replace('notation: arrow', 'notation: assignment'))).toEqual([
+      expect.stringMatching(/^acme.yaml:5:\d+: notations.0.notation: there is another notation of this name/),
+    ]);
+    const kind = (check: string) => `
+kinds: { voucher: { clear: ${check} } }
+names: [{ name: gutschein, kind: voucher, keys: [gutschein], not: [gut] }]
+rules:
+  voucher: { description: x, kinds: [voucher], notations: all, tests: { matches: ['gutschein=<<x{digit:6}>>'] } }
+`;
+    const packs = '[default, ./acme.yaml, ./other.yaml]';
+    expect(await problemsOf(kind('token'), packs, { 'other.yaml': kind('card') })).toEqual([
+      'the packs acme and other both add the kind of names voucher; rename one of them',
+    ]);
+    expect(await problemsOf(ACME, packs, { 'other.yaml': ACME })).toEqual([
+      'the packs acme and other both add the notation arrow; rename one of them',
+    ]);
+  });
+
+  it.each([
+    "value: '[^\\n]{1,400}'",
+    "value: '\\S*'",
+    "value: '[A-Za-z0-9]{1,60}'",
+    "form: 'VALUE'",
+    "form: '[=:\"'' ]VALUE'",
+    "form: 'password=VALUE'",
+    "form: 'VALUE', notations: [assignment]",
+    "form: '(?<=[= ])VALUE', value: '[^x]+'",
+  ])('is masking as a whole, by a guard with %s', async (guard) => {
+    const pack = `guards: [{ guard: all, ${guard}, example: 'password=a', miss: x }]`;
+    expect(await problemsOf(pack)).toEqual([
+      expect.stringMatching(/^acme.yaml:1:\d+: guards.0.(?:form|value): this accepts many random values/),
+    ]);
+  });
+
+  it.each([
+    "value: 'farbe-[a-z]+'",
+    "form: 'colour of the password=VALUE'",
+    "form: 'VALUE', notations: [arrow]",
+    "form: 'VALUE(?=\\(\\))', value: '[a-zA-Z.]+'",
+  ])('is nothing of what a guard with %s leaves', async (guard) => {
+    const start = ACME.indexOf('guards:');
+    const pack = `guards: [{ guard: all, ${guard}, example: 'x', miss: x }]${ACME.slice(ACME.indexOf('\nwords:'))}`;
+    expect(await problemsOf(ACME.slice(0, start) + pack)).toEqual([]);
+  });
+
+  it('is a rule, by `allow`', async () => {
+    expect(await problemsOf(ACME.replace('match:', "allow: ['.']\n    match:"))).toEqual([
+      expect.stringMatching(/^acme.yaml:12:\d+: rules.ticket.allow.0: this accepts most random values/),
     ]);
   });
 });

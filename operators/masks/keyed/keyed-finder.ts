@@ -5,7 +5,7 @@ import type { Finder, FoundKey, Place, SearchObserver } from '../search/finder.t
 import { argumentsReader } from './command-words.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, readerNamed } from './value-readers.ts';
-import type { KeyedRule, KeyName, Notation, Vocabulary } from './vocabulary.ts';
+import type { Guard, KeyedRule, KeyName, Notation, Vocabulary } from './vocabulary.ts';
 
 /** A notation, compiled. */
 interface CompiledNotation {
@@ -58,21 +58,22 @@ function fail({ notation }: Notation, field: string): never {
 /** Whether something is no secret, because of a guard. */
 export type IsGuarded = (value: string, text: string, start: number, key: FoundKey) => boolean;
 
+/** The expressions of a guard: for what stands before a value, after it, and for the whole value. */
+export function compileGuard({ form = 'VALUE', value }: Pick<Guard, 'form' | 'value'>) {
+  const [, before = '', after = ''] = /^(.*)VALUE(.*)$/s.exec(form) ?? [];
+  return {
+    before: before === '' ? undefined : new RegExp(`(?<=${before})`, 'y'),
+    after: after === '' ? undefined : new RegExp(after, 'y'),
+    value: value === undefined ? undefined : new RegExp(`^(?:${value})$`, 's'),
+  };
+}
+
 export function compileGuards({ guards, names, words }: Vocabulary): IsGuarded {
   const ordinary = new Set(words.map((word) => word.toLowerCase()));
   const labels = new Set(
     names.filter(({ kind }) => kind === 'password').map(({ name }) => name.replace('-', '')),
   );
-  const compiled = guards.map(({ form = 'VALUE', value, kinds, notations }) => {
-    const [, before = '', after = ''] = /^(.*)VALUE(.*)$/s.exec(form) ?? [];
-    return {
-      kinds,
-      notations,
-      before: before === '' ? undefined : new RegExp(`(?<=${before})`, 'y'),
-      after: after === '' ? undefined : new RegExp(after, 'y'),
-      value: value === undefined ? undefined : new RegExp(`^(?:${value})$`, 's'),
-    };
-  });
+  const compiled = guards.map((guard) => ({ ...guard, ...compileGuard(guard) }));
   return (value, text, start, { kind, notation }) =>
     ordinary.has(value.toLowerCase()) ||
     isLabel(value, labels) ||
