@@ -22,7 +22,7 @@ const strings = fc
 /** What tokens are. The search for them jumps to where one can be. */
 const EXPRESSIONS = {
   json: /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/g,
-  percent: /((?<![\w.~%+*!()/:@-])(?=[\w.~+*!()/:@-]*%[0-9A-Fa-f]{2})[\w.~%+*!()/:@-]{8,})/g,
+  percent: /((?<![\w.~%+*!()/:@-])(?=[\w.~%+*!()/:@-]*%[0-9A-Fa-f]{2})[\w.~%+*!()/:@-]{8,})/g,
   base64: /((?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-]))/g,
 };
 

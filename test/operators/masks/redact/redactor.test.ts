@@ -357,7 +357,7 @@ describe('values in brackets', () => {
     ['password=<removed-hunter2xyz>', 'password=<<:password:>>'],
     ['api_key=<:x:d41d8cd98f00b204e9800998ecf8427e:>', 'api_key=<:<:token:>:>'],
     ['password=<Winter.2026>', 'password=<<:password:>>'],
-    ['password=<Winter.2026', 'password=<<:password:>'],
+    ['password=<Winter.2026', 'password=<:password:>'],
     ['password=<redacted 4096 bytes> <filtered>', 'password=<redacted 4096 bytes> <filtered>'],
   ])('%s', (text, masked) => {
     expect(secrets(text)).toBe(masked);
