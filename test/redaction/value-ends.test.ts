@@ -120,6 +120,9 @@ describe.each(Object.keys(BARE))('each sign within a value, %s', (kind) => {
 
 it.each([
   'password=«Zebra|Lampe» next',
+  'password=«zwdX, tW»',
+  'password: «eywz: dE5x»',
+  'password=«Zebr4Lamp9» please wait',
   'password=«Zebra,Lampe» next',
   'password=«Zebra&Lampe» next',
   'password=«Zebra\\nLampe» next',

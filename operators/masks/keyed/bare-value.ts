@@ -57,6 +57,7 @@ interface Surroundings {
   readonly list: string | undefined;
   /** Whether there is nothing but a key in front of the value in its line. */
   readonly isEnvironment: boolean;
+  readonly isAssignment: boolean;
   readonly isIndented: boolean;
   readonly next: RegExp;
 }
@@ -73,6 +74,7 @@ function surroundingsOf(text: string, start: number): Surroundings {
     isOpen: (closing) => !isWhole || isUnclosed(line, OPENING[closing] as string, closing),
     list: separator === '?' ? '&' : separator === '(' ? ',' : separator,
     isEnvironment: isWhole && ENVIRONMENT.test(line),
+    isAssignment: isWhole && ASSIGNMENT_LINE.test(line),
     isIndented: !isWhole || /^[\s"'`]/.test(line),
     next: /:\s?$/.test(line) ? NEXT_WITH_COLON : NEXT_WITH_EQUALS,
   };
@@ -110,9 +112,25 @@ export function endOfBare(text: string, start: number): number {
     const next = matchEnd(CHARACTERS, text, more);
     end = next === -1 ? more : next;
   }
+  const line = restOfLine(text, start, end, around);
+  if (line !== -1) return line;
   // A sentence does not end in front of the next item.
   if (text[end] === ';' || text[end] === '&') return end;
   return withoutEndOfSentence(text, start, end, around);
+}
+
+/** Up to three words that are no words of a language, at the end of a line. */
+const REST_OF_LINE =
+  /[,;]?(?: (?![#(/.-]|[a-z_.]+[!?.,:;]?(?:\s|$)|[A-Z][a-z]+[!?.,:;]?(?:\s|$))[^\s=()"'`<>/→]{1,20}){1,3}(?=\r?\n|$)/y;
+const ASSIGNMENT_LINE = /^[A-Za-z_][\w.-]{0,80}(?:=|: )$/;
+/** The tag or the anchor of a value in YAML. */
+const TAG_OF_YAML = /[!&][!\w-]*\s/y;
+
+/** The end of a value with spaces in it, in a line with nothing but an assignment. */
+function restOfLine(text: string, start: number, end: number, around: () => Surroundings): number {
+  if (!/[ ,;]/.test(text[end] ?? '')) return -1;
+  const to = matchEnd(REST_OF_LINE, text, end);
+  return to !== -1 && around().isAssignment && matchEnd(TAG_OF_YAML, text, start) === -1 ? to : -1;
 }
 
 /** A value that starts with a sign that ends others, behind an equals sign. */
