@@ -35,8 +35,12 @@ export function costOfMask(mask: (block: string) => unknown, blocks: readonly st
 }
 
 /** What masking with packs takes for blocks of lines, in microseconds of the processor. */
-export function costOfPacks(packs: readonly NamedPack[], blocks: readonly string[]): number {
-  const redactor = redactorOf(packs);
+export function costOfPacks(
+  packs: readonly NamedPack[],
+  blocks: readonly string[],
+  confidence: 'medium' | 'low' = 'medium',
+): number {
+  const redactor = redactorOf(packs, confidence);
   const many = redactor.many('lines');
   return costOfMask((block) => {
     try {

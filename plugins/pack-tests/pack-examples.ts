@@ -6,8 +6,10 @@ import {
 } from '../../operators/internal-masks.ts';
 import { createRedactor, type RedactSettings } from '../masks/redact-masking.ts';
 import {
+  loadPacks,
   type NamedPack,
   nameOfPack,
+  type Pack,
   type PackRule,
   packRules,
   type Vocabulary,
@@ -59,12 +61,23 @@ function compiledAlone(id: string, rule: PackRule) {
   );
 }
 
+/** The confidence with which `redact` applies all rules of a pack: it leaves out those of confidence `low` by default. */
+export function confidenceOf(pack: NamedPack): 'medium' | 'low' {
+  const { rules } = loadPacks([pack])[nameOfPack(pack)] as Pack;
+  return Object.values(rules).some(({ confidence }) => confidence === 'low') ? 'low' : 'medium';
+}
+
 /** A redactor of packs as lines are masked by `redact`. */
-export function redactorOf(packs: readonly NamedPack[], onFind?: (rule: string) => void) {
+export function redactorOf(
+  packs: readonly NamedPack[],
+  confidence: 'medium' | 'low' = 'medium',
+  onFind?: (rule: string) => void,
+) {
   const settings: RedactSettings = {
     packs,
     disable: [],
-    confidence: 'medium',
+    confidence,
+    entropy: false,
     allow: { values: [], keys: [] },
     decode: false,
     blocks: false,
@@ -142,7 +155,8 @@ class Results {
 /** Values that every check accepts. */
 const VALUES = ['Zebr4-Lamp9kQ', 'kD83mfLQ09xZpa7Qw', 'zCq9*gh7Qa~K3'];
 const MASK = '<:secret:>';
-const plainMasks: (mask: Mask) => Mask = (mask) => (text) => mask(text).replace(/<:[\w-]+:>/g, MASK);
+/** A mask that does not tell which rule masked a value. */
+export const plainMasks: (mask: Mask) => Mask = (mask) => (text) => mask(text).replace(/<:[\w-]+:>/g, MASK);
 
 /** Entries of a vocabulary whose examples are tried. */
 export type Entries = {

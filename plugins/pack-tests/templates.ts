@@ -110,6 +110,9 @@ const VALUES: Readonly<Record<string, (r: Random) => string>> = {
 
 const PLACEHOLDER = /<<|>>|\{(\w+)(?::(~?)(\d+)(?:-(\d+))?)?\}|\{([^{}"\s,]*(?:\|[^{}"\s,]*)+)\}/g;
 
+/** Longer runs are no placeholders. */
+const LONGEST_RUN = 10_000;
+
 /** What a template gives with the next random numbers. `adjust` changes the length of runs, by their place. */
 export function fill(template: string, r: Random, adjust: (place: number) => number = () => 0): Sample {
   let text = '';
@@ -120,8 +123,10 @@ export function fill(template: string, r: Random, adjust: (place: number) => num
     text += template.slice(end, match.index);
     end = match.index + match[0].length;
     if (match[0] === '<<') open = text.length;
-    else if (match[0] === '>>') spans.push([open as number, text.length]);
-    else text += generate(match, text, r, adjust(match.index)) ?? match[0];
+    else if (match[0] === '>>' && open !== undefined) {
+      spans.push([open, text.length]);
+      open = undefined;
+    } else text += generate(match, text, r, adjust(match.index)) ?? match[0];
   }
   text += template.slice(end);
   return { text, spans: spans.length > 0 ? spans : [[0, text.length]] };
@@ -141,11 +146,12 @@ export function generate(
   change = 0,
 ): string | undefined {
   const [, name = '', , from, to, choices] = parts;
+  if (Math.max(Number(from ?? 1), Number(to ?? 1)) > LONGEST_RUN && name !== 'int') return undefined;
   if (choices !== undefined) return r.pick(choices.split('|'));
   if (name === 'int') return String(Number(from) + r.below(Number(to) - Number(from) + 1));
   // The checksum of what stands behind the last underscore.
   if (name === 'crc32') return crc32Base62(before.slice(before.lastIndexOf('_') + 1));
-  if (!(name in ALPHABETS)) return VALUES[name]?.(r);
+  if (!Object.hasOwn(ALPHABETS, name)) return Object.hasOwn(VALUES, name) ? VALUES[name]?.(r) : undefined;
   const least = Number(from ?? 1);
   const length = least + (to === undefined ? 0 : r.below(Number(to) - least + 1)) + change;
   return run(r, ALPHABETS[name as Alphabet], length);
@@ -156,7 +162,7 @@ export function longestRun(
   template: string,
 ): { place: number; isExact: boolean; least: number; most: number } | undefined {
   const runs = [...template.matchAll(PLACEHOLDER)]
-    .filter(([, name = '', about]) => name in ALPHABETS && about !== '~')
+    .filter(([, name = '', about]) => Object.hasOwn(ALPHABETS, name) && about !== '~')
     .map((match) => ({
       place: match.index,
       isExact: match[4] === undefined,

@@ -2,10 +2,12 @@ import { type NamedPack, nameOfPack, packRules, vocabularyOf } from '../packs/lo
 import { ordinarySamples } from './ordinary-lines.ts';
 import { blocksOf, costOfMask, costOfPacks } from './pack-costs.ts';
 import {
+  confidenceOf,
   type Entries,
   type ExampleResult,
   entryResults,
   maskOfRule,
+  plainMasks,
   redactorOf,
   ruleResults,
 } from './pack-examples.ts';
@@ -37,6 +39,8 @@ export interface RuleFigures {
 
 export interface PackTestResult {
   readonly pack: string;
+  /** That of the processor in the measurement: `low` if the pack has rules of this confidence. */
+  readonly confidence: 'medium' | 'low';
   readonly examples: readonly ExampleResult[];
   readonly lines: number;
   /** Ordinary lines that the pack alters. */
@@ -78,13 +82,15 @@ export function testPack({
   const vocabulary = vocabularyOf(typeof pack === 'string' ? [] : [pack.additions]);
   const withVocabulary = packs.includes('secrets/context') ? packs : ['secrets/context', ...packs];
   const examples = [...ruleResults(pack, packs), ...entryResults(added, vocabulary, withVocabulary)];
-  const { rules, altered } = alteredBy(pack, base, packs, ordinary);
+  const confidence = confidenceOf(pack);
+  const { rules, altered } = alteredBy({ pack, base, packs, confidence }, ordinary);
   const measured = ordinary.slice(0, MEASURED_LINES);
   const blocks = blocksOf(measured.map(({ text }) => text));
   const bytes = blocks.reduce((sum, block) => sum + Buffer.byteLength(block), 0);
-  const speed = (ofPacks: readonly NamedPack[]) => bytes / Math.max(1, costOfPacks(ofPacks, blocks));
+  const speed = (ofPacks: readonly NamedPack[]) =>
+    bytes / Math.max(1, costOfPacks(ofPacks, blocks, confidence));
   return {
-    ...{ pack: nameOfPack(pack), examples, lines: ordinary.length, altered },
+    ...{ pack: nameOfPack(pack), confidence, examples, lines: ordinary.length, altered },
     rules: withCosts(rules, pack, packs, blocks, measured.length),
     speed: typeof pack === 'string' ? { with: speed([pack]) } : { without: speed(base), with: speed(packs) },
   };
@@ -94,21 +100,28 @@ const entriesOf = (pack: string): Entries => (pack === 'secrets/context' ? vocab
 
 /** Lines that the pack alters, by the rule. What the other packs alter without it does not count. */
 function alteredBy(
-  pack: NamedPack,
-  base: readonly NamedPack[],
-  packs: readonly NamedPack[],
+  {
+    pack,
+    base,
+    packs,
+    confidence,
+  }: Pick<PackTestOptions, 'pack' | 'base'> &
+    Pick<PackTestResult, 'confidence'> & { packs: readonly NamedPack[] },
   lines: readonly LineWithoutSecrets[],
 ) {
   const prefix = `${nameOfPack(pack)}:`;
   let found: string[] = [];
-  const all = redactorOf(packs, (rule) => found.push(rule));
-  const others = base.includes(pack) ? undefined : redactorOf(base);
+  const all = redactorOf(packs, confidence, (rule) => found.push(rule));
+  const others = base.includes(pack) ? undefined : redactorOf(base, confidence);
+  const mask = plainMasks((text) => all.maskLine('lines', text));
+  const maskByOthers = others && plainMasks((text) => others.maskLine('lines', text));
   const byRule = new Map<string, Map<string, { lines: number; template?: string | undefined }>>();
   let altered = 0;
   for (const { text, kind, template } of lines) {
     found = [];
-    const masked = all.maskLine('lines', text);
-    const isNew = found.length > 0 && others?.maskLine('lines', text) !== masked;
+    const masked = mask(text);
+    // A value that has the mask of another rule now is no false positive.
+    const isNew = found.length > 0 && maskByOthers?.(text) !== masked;
     const rules = new Set(found.filter((rule) => rule.startsWith(prefix)));
     // Names and notations of the pack are found by rules of `secrets/context`.
     if (rules.size === 0 && typeof pack !== 'string') for (const rule of found) rules.add(rule);

@@ -51,6 +51,13 @@ export class PackCheck {
     for (const [kind, levels] of Object.entries(kinds)) {
       if (Object.hasOwn(builtIn.kinds, kind))
         this.#report('kinds', kind, [], `${TAKEN.kind}; choose another name`);
+      else if (!Object.values(this.#rules).some((rule) => 'kinds' in rule && rule.kinds.includes(kind)))
+        this.#report(
+          'kinds',
+          kind,
+          [],
+          `no rule looks for names of this kind; add one with \`kinds: [${kind}]\``,
+        );
       for (const [level, check] of Object.entries(levels))
         this.#oneOf([check], checks, 'kinds', kind, [level]);
     }

@@ -15,7 +15,7 @@ export interface MissingPack {
 }
 
 const isPath = (name: string) => /^\.{1,2}[/\\]/.test(name) || isAbsolute(name);
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string) => problemOfFile(path) === undefined;
 const withoutEnding = (path: string) => basename(path).replace(/\.ya?ml$/i, '');
 
 const PACKAGE = /^((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:\/(.+))?$/;
@@ -67,7 +67,8 @@ export function findPacks(
 
 function withNames(packs: readonly FoundPack[]): readonly FoundPack[] | MissingPack {
   for (const { name, file } of packs) {
-    if (!isFile(file)) return { message: `there is no file ${file}; expected a pack` };
+    const message = problemOfFile(file);
+    if (message !== undefined) return { message };
     if (!PACK_NAME.test(name)) {
       return {
         message: `the file ${file} gives the pack its name, which must be letters, digits, \`-\` and \`_\`; rename it`,
@@ -80,6 +81,17 @@ function withNames(packs: readonly FoundPack[]): readonly FoundPack[] | MissingP
     }
   }
   return packs;
+}
+
+function problemOfFile(file: string): string | undefined {
+  try {
+    return statSync(file).isFile() ? undefined : `${file} is not a file; expected a pack`;
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT'
+      ? `there is no file ${file}; expected a pack`
+      : `the file ${file} cannot be read (${code})`;
+  }
 }
 
 /** `require.resolve` sees only what `exports` names, and packs are no modules. */

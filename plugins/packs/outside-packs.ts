@@ -2,6 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import type * as z from 'zod';
+import { counted } from '../../operators/internal.ts';
+import { nearest } from '../../src/sdk/index.ts';
 import { expressionsOf, startsOf } from './built-expressions.ts';
 import { PackCheck } from './check-pack.ts';
 import { explained, unknownKey } from './explain-issue.ts';
@@ -18,10 +20,11 @@ import {
   type OutsidePack,
   ofCalls,
   ofCommands,
+  PART,
   partsExpander,
   RuleName,
 } from './pack-schema.ts';
-import { type Path, placeInYaml, placeOf } from './place-in-yaml.ts';
+import { type Path, placeOf, YamlPlaces } from './place-in-yaml.ts';
 
 /** Packs, as a configuration names them. */
 export interface ReadPacks {
@@ -40,6 +43,9 @@ const MOST = {
   bytes: 256 * 1024,
   files: 30,
   values: 50_000,
+  depth: 40,
+  expanded: 2_000_000,
+  problems: 20,
   rules: 500,
   names: 2_000,
   notations: 100,
@@ -64,11 +70,15 @@ type PackKey = keyof typeof PACK_KEYS;
 const ADDED = ['kinds', 'names', 'notations', 'guards', 'words'] as const;
 
 /** A line of a file by which it is a pack. Nothing of other files is shown. */
-const PACK_LINE = new RegExp(`^(?:${Object.keys(PACK_KEYS).join('|')})\\s*:`, 'm');
+const PACK_LINE = new RegExp(`^[{\\s]{0,20}["']?(?:${Object.keys(PACK_KEYS).join('|')})["']?\\s{0,20}:`, 'm');
+/** Keys that only packs have, if their values are of the right type. Other files may have a description, too. */
+const EVIDENT_KEYS: readonly PackKey[] = ['rules', 'names', 'notations', 'guards', 'commands', 'calls'];
+/** Strings of these fields are no expressions. Templates of tests have braces of their own. */
+const NO_EXPRESSIONS = ['tests', 'example', 'miss', 'description', 'parts'];
 
 /**
  * Reads the packs that do not come with millrace: paths of YAML files relative to `folder`, and npm packages as seen from there.
- * What is wrong with them is told with the place in the file, and without its content.
+ * Problems are reported with their place in the file, and without its content.
  */
 export function readPacks(names: readonly string[], folder: string): ReadPacks {
   const builtIn = packNames();
@@ -104,7 +114,7 @@ export function readPacks(names: readonly string[], folder: string): ReadPacks {
     for (const { pack, message } of sharedNames(packs))
       problems.push({ index: indexes.get(pack) ?? 0, message });
     for (const pack of packsWithoutRules(packs)) {
-      const message = `the pack ${pack.name} adds names to \`secrets/context\`, which is not among the packs; add it, or \`default\``;
+      const message = `the pack ${pack.name} adds to \`secrets/context\`, which is not among the packs; add it, or \`default\``;
       problems.push({ index: indexes.get(pack) ?? 0, message });
     }
   }
@@ -133,7 +143,7 @@ function sharedNames(packs: readonly NamedPack[]): { pack: NamedPack; message: s
   });
 }
 
-/** Packs that add names which no rule looks for: nothing would be masked. */
+/** Packs that add names which no rule looks for, or notations, guards and words that no rule uses: nothing would be masked. */
 function packsWithoutRules(packs: readonly NamedPack[]): OutsidePack[] {
   if (packs.includes('secrets/context')) return [];
   const outside = packs.filter((pack) => typeof pack !== 'string');
@@ -142,7 +152,10 @@ function packsWithoutRules(packs: readonly NamedPack[]): OutsidePack[] {
       Object.values(rules).flatMap((rule) => ('kinds' in rule ? rule.kinds : [])),
     ),
   );
-  return outside.filter(({ additions }) => (additions.names ?? []).some(({ kind }) => !used.has(kind)));
+  return outside.filter(({ additions: { names = [], notations = [], guards = [], words = [] } }) => {
+    const isUnused = used.size === 0 && notations.length + guards.length + words.length > 0;
+    return isUnused || names.some(({ kind }) => !used.has(kind));
+  });
 }
 
 function shown(file: string): string {
@@ -155,11 +168,15 @@ interface PackFile {
   readonly file: string;
   readonly text: string;
   readonly content: Readonly<Partial<Record<PackKey, unknown>>>;
+  /** Whether the file is a pack beyond doubt, so that its keys can be shown. */
+  readonly isEvident: boolean;
 }
 
-/** Reads one pack with its further files, and says all that is wrong with it. */
+/** Reads one pack with its further files, and reports all of its problems. */
 class PackReader {
-  readonly problems: string[] = [];
+  readonly #problems: string[] = [];
+  #unlisted = 0;
+  readonly #places = new Map<string, YamlPlaces>();
   readonly #name: string;
   readonly #file: string;
 
@@ -168,10 +185,21 @@ class PackReader {
     this.#file = file;
   }
 
+  get problems(): readonly string[] {
+    if (this.#unlisted === 0) return this.#problems;
+    return [...this.#problems, `${shown(this.#file)}: and ${counted(this.#unlisted, 'more problem')}`];
+  }
+
+  #add(problem: string): void {
+    if (this.#problems.length < MOST.problems) this.#problems.push(problem);
+    else this.#unlisted++;
+  }
+
   read(): OutsidePack | undefined {
     const main = this.#readFile(this.#file);
     if (main === undefined) return undefined;
     const files = [main, ...this.#furtherFiles(main)];
+    if (this.#isTooLarge(...writtenIn(files))) return undefined;
     const expanded = this.#expanded(files);
     const rules: Record<string, OutsidePack['rules'][string]> = {};
     const additions: { [K in (typeof ADDED)[number]]?: unknown[] & Record<string, unknown> } = {};
@@ -188,7 +216,10 @@ class PackReader {
       const { file, path: start } = found ?? { file: main, path: [] };
       this.#report(file, [...start, ...path], message);
     }).run();
-    if (this.problems.length > 0) return undefined;
+    const isEmpty = Object.keys(rules).length === 0 && Object.keys(added).length === 0;
+    if (isEmpty && this.#problems.length === 0)
+      this.#add(`${shown(this.#file)}: the pack has no rules, names, notations, guards or words`);
+    if (this.#problems.length > 0) return undefined;
     const { description } = main.content;
     const notations = added.notations?.map((notation) => ({ ...notation, starts: startsOf(notation) }));
     return {
@@ -200,38 +231,51 @@ class PackReader {
     };
   }
 
-  #report({ file, text }: Pick<PackFile, 'file' | 'text'>, path: Path, message: string): void {
-    const { line, column } = placeInYaml(text, path);
-    const name = path.length === 0 ? '' : `${path.map(String).join('.')}: `;
-    this.problems.push(`${shown(file)}:${line}:${column}: ${name}${message}`);
+  #report({ file, text, isEvident }: Omit<PackFile, 'content'>, path: Path, message: string): void {
+    if (this.#problems.length >= MOST.problems) {
+      this.#unlisted++;
+      return;
+    }
+    const places = this.#places.get(file) ?? new YamlPlaces(text);
+    this.#places.set(file, places);
+    const { line, column } = places.of(path);
+    const isShown = (step: PropertyKey) =>
+      isEvident || typeof step === 'number' || Object.hasOwn(PACK_KEYS, step);
+    const name =
+      path.length === 0 ? '' : `${path.map((step) => (isShown(step) ? String(step) : '…')).join('.')}: `;
+    this.#add(`${shown(file)}:${line}:${column}: ${name}${message}`);
   }
 
   #isTooLarge(rules: object, { names = [], notations = [], guards = [], words = [] }: Additions): boolean {
     const counts = Object.entries({ rules: Object.keys(rules), names, notations, guards, words });
     const tooMany = counts.filter(([key, { length }]) => length > MOST[key as keyof typeof MOST]);
     for (const [key, { length }] of tooMany) {
-      this.problems.push(
-        `${shown(this.#file)}: ${length} ${key}; a pack may have ${MOST[key as keyof typeof MOST]}`,
-      );
+      this.#add(`${shown(this.#file)}: ${length} ${key}; a pack may have ${MOST[key as keyof typeof MOST]}`);
     }
     return tooMany.length > 0;
   }
 
-  #readFile(file: string): PackFile | undefined {
-    const refuse = (message: string) => void this.problems.push(`${shown(file)}${message}`);
+  #readFile(file: string, isOfPack = false): PackFile | undefined {
+    const refuse = (message: string) => void this.#add(`${shown(file)}${message}`);
     let text: string;
     try {
-      const { size } = statSync(file);
+      const stat = statSync(file);
+      // Reading a pipe would never end.
+      if (!stat.isFile()) {
+        refuse(': is not a file');
+        return undefined;
+      }
+      const { size } = stat;
       if (size > MOST.bytes) {
         refuse(`: the file has ${size} bytes; a file of a pack may have ${MOST.bytes}`);
         return undefined;
       }
-      text = readFileSync(file, 'utf8');
+      text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
     } catch (error) {
       refuse(`: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
       return undefined;
     }
-    const noPack = `: this is no pack: it has none of the keys ${Object.keys(PACK_KEYS).join(', ')}. The content of the file is not shown here`;
+    const noPack = `: this is not a pack: it has none of the keys ${Object.keys(PACK_KEYS).join(', ')}. The content of the file is not shown here`;
     if (!PACK_LINE.test(text)) {
       refuse(noPack);
       return undefined;
@@ -242,7 +286,9 @@ class PackReader {
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
       const { line, column } = placeOf(text, error.mark?.position ?? 0);
-      refuse(`:${line}:${column}: the file is not valid YAML: ${error.reason}`);
+      refuse(
+        `:${line}:${column}: the file is not valid YAML: ${error.reason.replace(/[\s,:;]*["'`<!(].*$/s, '')}`,
+      );
       return undefined;
     }
     const isMapping = typeof content === 'object' && content !== null && !Array.isArray(content);
@@ -251,29 +297,28 @@ class PackReader {
       refuse(noPack);
       return undefined;
     }
-    if (countValues(content, MOST.values) > MOST.values) {
-      refuse(`: the file has more than ${MOST.values} values`);
+    const excess = excessOf(content);
+    if (excess !== undefined) {
+      refuse(`: the file has ${excess}`);
       return undefined;
     }
+    const isEvident =
+      isOfPack || EVIDENT_KEYS.some((key) => isOfType((content as PackFile['content'])[key], PACK_KEYS[key]));
+    const about = { file, text, isEvident };
     const isRight = (key: string) => {
-      if (Object.hasOwn(PACK_KEYS, key)) return this.#isRight({ file, text }, key as PackKey, content);
-      this.#report({ file, text }, [key], unknownKey(key, Object.keys(PACK_KEYS)));
+      if (Object.hasOwn(PACK_KEYS, key)) return this.#isRight(about, key as PackKey, content);
+      this.#report(about, [key], unknownKey(key, Object.keys(PACK_KEYS)));
       return false;
     };
     const right = Object.entries(content as object).filter(([key]) => isRight(key));
-    return { file, text, content: Object.fromEntries(right) };
+    return { ...about, content: Object.fromEntries(right) };
   }
 
   /** Whether the value of a key is of its type. */
-  #isRight(file: Pick<PackFile, 'file' | 'text'>, key: PackKey, content: unknown): boolean {
+  #isRight(file: Omit<PackFile, 'content'>, key: PackKey, content: unknown): boolean {
     const value = (content as PackFile['content'])[key];
     const wanted = PACK_KEYS[key];
-    const isOfType = wanted.startsWith('a list')
-      ? Array.isArray(value)
-      : wanted === 'a string'
-        ? typeof value === 'string'
-        : typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (!isOfType) {
+    if (!isOfType(value, wanted)) {
       this.#report(file, [key], `expected ${wanted}`);
       return false;
     }
@@ -301,7 +346,7 @@ class PackReader {
         );
         return [];
       }
-      const file = this.#readFile(join(folder, `${name}.yaml`));
+      const file = this.#readFile(join(folder, `${name}.yaml`), main.isEvident);
       if (file !== undefined && 'files' in file.content)
         this.#report(file, ['files'], 'only the first file of a pack can name further ones');
       return file ?? [];
@@ -310,20 +355,53 @@ class PackReader {
 
   /** The files with their parts put in. */
   #expanded(files: readonly PackFile[]): PackFile[] {
-    const parts = Object.assign({}, ...files.map(({ content }) => content.parts ?? {}));
+    const parts: Record<string, string> = {};
+    for (const file of files) {
+      for (const [name, part] of Object.entries((file.content.parts ?? {}) as Record<string, string>)) {
+        const path = ['parts', name];
+        if (Object.hasOwn(parts, name)) {
+          this.#report(file, path, 'another file of the pack has a part of this name');
+          continue;
+        }
+        for (const [, missing] of unknownParts(part, new Set(Object.keys(parts))))
+          this.#reportPart(file, path, missing, Object.keys(parts));
+        parts[name] = part;
+      }
+    }
+    const known = new Set(Object.keys(parts));
+    for (const file of files) {
+      for (const [path, missing] of unknownParts(file.content, known))
+        this.#reportPart(file, path, missing, [...known]);
+    }
+    let length = 0;
     try {
-      const expand = partsExpander(parts);
+      const expandOne = partsExpander(parts);
+      const expand = (written: string) => {
+        const expanded = expandOne(written);
+        length += expanded.length;
+        if (length > MOST.expanded) throw new RangeError(`more than ${MOST.expanded} characters in all`);
+        return expanded;
+      };
       return files.map((file) => {
         const { parts: _, ...rest } = file.content;
         return { ...file, content: expandStrings(rest, expand) as PackFile['content'] };
       });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.problems.push(
-        `${shown(this.#file)}: parts: an expression has ${error.message} with its parts; expected less`,
+      this.#add(
+        `${shown(this.#file)}: parts: ${length > MOST.expanded ? 'the pack' : 'an expression'} has ${error.message} with its parts; expected less`,
       );
       return [];
     }
+  }
+
+  #reportPart(file: PackFile, path: Path, missing: string, known: readonly string[]): void {
+    const near = nearest(missing, known);
+    const hint =
+      near === undefined
+        ? 'define it in `parts`, in front of its first use there'
+        : `did you mean \`${near}\`?`;
+    this.#report(file, path, `there is no part \`${missing}\`; ${hint}`);
   }
 
   #addRules(rules: Record<string, unknown>, file: PackFile, places: Places): void {
@@ -355,6 +433,10 @@ class PackReader {
     const ofFile =
       commands === undefined ? undefined : this.#parsed(CommandsSchema, commands, file, ['commands']);
     const ofCode = calls === undefined ? undefined : this.#parsed(CallsSchema, calls, file, ['calls']);
+    for (const kind of Object.keys(data?.kinds ?? {})) {
+      if (places.lists.has(`kinds ${kind}`))
+        this.#report(file, ['kinds', kind], 'another file of the pack has a kind of this name');
+    }
     if (data !== undefined) addTo(additions, data, file, places);
     if (ofCode !== undefined) addTo(additions, ofCalls(ofCode), { ...file, from: ['calls'] }, places);
     if (ofFile !== undefined) addTo(additions, ofCommands(ofFile), { ...file, from: ['commands'] }, places);
@@ -411,6 +493,21 @@ function addTo(
   }
 }
 
+function isOfType(value: unknown, wanted: string): boolean {
+  if (wanted.startsWith('a list')) return Array.isArray(value);
+  if (wanted === 'a string') return typeof value === 'string';
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The rules of files, and what they add, as they are written. */
+function writtenIn(files: readonly PackFile[]): [object, Additions] {
+  const listed = (...keys: PackKey[]) =>
+    files.flatMap(({ content }) => keys.flatMap((key) => (content[key] ?? []) as never[]));
+  const rules = files.flatMap(({ content }) => Object.keys((content.rules ?? {}) as object));
+  const notations = listed('notations', 'commands', 'calls');
+  return [rules, { names: listed('names'), notations, guards: listed('guards'), words: listed('words') }];
+}
+
 /** What the rules of a pack from outside need not say. */
 function withDefaults(rule: unknown, file: string): unknown {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return rule;
@@ -419,16 +516,34 @@ function withDefaults(rule: unknown, file: string): unknown {
   return { confidence: 'high', source: file, ...rule, ...(isMapping && { tests: { misses: [], ...tests } }) };
 }
 
-function countValues(value: unknown, most: number): number {
+/** What a file has too much of. Aliases make few bytes many values, and a value that has itself. */
+function excessOf(content: unknown): string | undefined {
   let count = 0;
-  const visit = (one: unknown): void => {
-    // Aliases make few bytes many values.
-    if (++count > most || typeof one !== 'object' || one === null) return;
+  const visit = (one: unknown, depth: number): string | undefined => {
+    if (++count > MOST.values) return `more than ${MOST.values} values`;
+    if (typeof one !== 'object' || one === null) return undefined;
+    if (depth === MOST.depth)
+      return `more than ${MOST.depth} levels; an alias must not stand in what it names`;
     for (const inner of Object.values(one)) {
-      visit(inner);
-      if (count > most) return;
+      const excess = visit(inner, depth + 1);
+      if (excess !== undefined) return excess;
     }
+    return undefined;
   };
-  visit(value);
-  return count;
+  return visit(content, 0);
+}
+
+/** The paths of strings that name a part which is not there, with its name. */
+function* unknownParts(
+  value: unknown,
+  known: ReadonlySet<string>,
+  path: Path = [],
+): Generator<[Path, string]> {
+  if (typeof value === 'string') {
+    for (const [, name = ''] of value.matchAll(PART)) if (!known.has(name)) yield [path, name];
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value))
+      if (!NO_EXPRESSIONS.includes(key))
+        yield* unknownParts(inner, known, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
 }

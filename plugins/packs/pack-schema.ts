@@ -400,6 +400,8 @@ function expandParts(file: unknown): unknown {
   return expandStrings(rest, partsExpander(parts, rest.vocabulary?.words));
 }
 
+/** A reference to a part. */
+export const PART = /\{\{([a-z_0-9]+)\}\}/g;
 const LONGEST_EXPANDED = 20_000;
 
 /**
@@ -413,7 +415,7 @@ export function partsExpander(
   const known = new Map<string, string>();
   const expand = (text: string) => {
     let length = text.length;
-    return text.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => {
+    return text.replace(PART, (reference, name: string) => {
       const part = known.get(name) ?? reference;
       length += part.length;
       // Parts of parts can double with each of them.

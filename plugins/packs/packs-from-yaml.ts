@@ -43,8 +43,8 @@ function readPack(url: URL): unknown {
   for (const file of files) {
     const content = read(new URL(`${file}.yaml`, folder)) as { parts?: object; rules?: object };
     const { parts: ofFile, rules: rulesOfFile, ...words } = content;
-    Object.assign(parts, ofFile);
-    Object.assign(rules, rulesOfFile);
+    addNew(parts, ofFile, file);
+    addNew(rules, rulesOfFile, file);
     for (const [key, value] of Object.entries(words)) {
       const known = vocabulary[key];
       vocabulary[key] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value;
@@ -55,6 +55,13 @@ function readPack(url: URL): unknown {
     vocabulary.notations = notationsFor(Object.keys(kinds), vocabulary.notations);
   }
   return { ...whole, parts, rules, ...(Object.keys(vocabulary).length > 0 && { vocabulary }) };
+}
+
+function addNew(known: object, added: object = {}, file: string): void {
+  const twice = Object.keys(added).find((name) => Object.hasOwn(known, name));
+  if (twice !== undefined)
+    throw new Error(`${file}.yaml: another file of the pack has a part or rule ${twice}`);
+  Object.assign(known, added);
 }
 
 /** Notations that some of the kinds of a vocabulary are written in: those of another pack may be for its kinds only. */

@@ -15,18 +15,8 @@ export function placeOf(text: string, offset: number): YamlPlace {
   return { line: before.length, column: (before.at(-1) as string).length + 1 };
 }
 
-/**
- * Where the value at a path of a YAML text stands, or the nearest one around it. Of a list or mapping over several lines it is
- * the key.
- *
- * @example
- * placeInYaml('rules:\n  ticket: {}\n', ['rules', 'ticket', 'match']); // { line: 2, column: 11 }
- */
-export function placeInYaml(text: string, path: Path): YamlPlace {
-  return placeOf(text, new Walk(text).offsetOf(path));
-}
-
-class Walk {
+/** Places in a YAML text, which is parsed once. */
+export class YamlPlaces {
   readonly #text: string;
   readonly #events: readonly Event[];
 
@@ -35,7 +25,17 @@ class Walk {
     this.#events = parseEvents(text, {});
   }
 
-  offsetOf(path: Path): number {
+  /**
+   * Where the value at a path stands, or the nearest one around it. Of a list or mapping over several lines it is the key.
+   *
+   * @example
+   * new YamlPlaces('rules:\n  ticket: {}\n').of(['rules', 'ticket', 'match']); // { line: 2, column: 11 }
+   */
+  of(path: Path): YamlPlace {
+    return placeOf(this.#text, this.#offsetOf(path));
+  }
+
+  #offsetOf(path: Path): number {
     // The first event is that of the document.
     let node = 1;
     let offset = 0;

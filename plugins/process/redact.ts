@@ -224,7 +224,7 @@ function neededOrder(config: RedactProcessConfig) {
 export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
   const { packs, rules, action } = config;
   const problems = [...ownRuleProblems(config), ...namedRuleProblems(config), ...allowProblems(config)];
-  if (packs.length === 0 && Object.keys(rules).length === 0) {
+  if (Object.keys(rules).length === 0 && Object.keys(packRules(packs)).length === 0) {
     problems.push({
       path: ['packs'],
       severity: 'warning',

@@ -67,7 +67,7 @@ const perTenThousand = (altered: number, lines: number) =>
 
 function textOf(result: PackTestResult, ordinary: string | undefined): string {
   const colours = coloursFor(process.stdout);
-  const { pack, examples, lines, altered, rules, speed } = result;
+  const { pack, confidence, examples, lines, altered, rules, speed } = result;
   const figures = new Map(rules.map((one) => [one.rule, one]));
   const rows = examples.map((one) => [
     truncate(titleOf(one, pack), LONGEST_TITLE),
@@ -95,7 +95,7 @@ function textOf(result: PackTestResult, ordinary: string | undefined): string {
     `${colours.bold(pack)}\n`,
     ...texts,
     '\n',
-    `${alteredText}\n`,
+    `${alteredText}${confidence === 'low' ? ', with `confidence: low`' : ''}\n`,
     ...rules.filter((one) => one.altered > 0).map((one) => alteredLines(one, ordinary, colours)),
     `${speedText(speed)}\n`,
     `${verdict}\n`,

@@ -86,6 +86,21 @@ rules:
     expect(stdout).toMatch(/by secrets\/context:password: \d+ lines?\n/);
   });
 
+  it('measures rules of low confidence, and leaves templates that are none', async () => {
+    const low = `
+rules:
+  user:
+    description: A user
+    match: 'for user ([a-z]+)'
+    mask: 1
+    confidence: low
+    tests: { matches: ['for user <<{lower:6}>>'], misses: ['>> {constructor} {digit:1000000000}'] }
+`;
+    const { code, stdout } = await tested({ 'acme.yaml': low });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/of 10,000 ordinary lines altered, [\d.]+ per 10,000, with `confidence: low`\n/);
+  });
+
   it('takes ordinary lines of a file, of which it shows no content', async () => {
     const files = {
       'acme.yaml': ACME,

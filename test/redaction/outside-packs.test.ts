@@ -216,7 +216,28 @@ rules:
 describe('what is wrong with a pack', () => {
   it.each([
     ['rules: {', /^acme.yaml:1:\d+: the file is not valid YAML/],
-    ['root:x:0:0', /^acme.yaml: this is no pack: .*content of the file is not shown here$/],
+    [
+      'rules: &a\n  x: *a',
+      'acme.yaml: the file has more than 40 levels; an alias must not stand in what it names',
+    ],
+    ['description: x', 'acme.yaml: the pack has no rules, names, notations, guards or words'],
+    [
+      `parts: { number: '[0-9]{8}' }\n${ACME.replace('[0-9]{8}', '{{numbr}}')}`,
+      'acme.yaml:13:12: rules.ticket.match: there is no part `numbr`; did you mean `number`?',
+    ],
+    [
+      `kinds: { voucher: { clear: token } }\n${ACME}`,
+      /^acme.yaml:1:\d+: kinds.voucher: no rule looks for names of this kind/,
+    ],
+    [
+      ACME.replace('farbe-', '[a-z]+x[a-z]+'),
+      /^acme.yaml:7:\d+: guards.0.value: expected an expression that takes at most time in proportion/,
+    ],
+    [
+      `parts: { a: '${'x'.repeat(15_000)}' }\n${ACME}${Array.from({ length: 150 }, (_, i) => `  r${i}: { description: x, match: '{{a}}', tests: { matches: [r${i}] } }`).join('\n')}`,
+      'acme.yaml: parts: the pack has more than 2000000 characters in all with its parts; expected less',
+    ],
+    ['root:x:0:0', /^acme.yaml: this is not a pack: .*content of the file is not shown here$/],
     ['rules: []', 'acme.yaml:1:8: rules: expected a mapping of names to rules'],
     ['nmaes: []\nrules: {}', 'acme.yaml:1:8: nmaes: unknown key; did you mean `names`?'],
     [
@@ -277,7 +298,7 @@ describe('what is wrong with a pack', () => {
 
   it('is told at the name of the pack in the configuration', async () => {
     expect(await problemsOf(ACME, './acme.yaml')).toEqual([
-      'the pack acme adds names to `secrets/context`, which is not among the packs; add it, or `default`',
+      'the pack acme adds to `secrets/context`, which is not among the packs; add it, or `default`',
     ]);
     expect(await problemsOf(ACME, '[default, ./acmee.yaml]')).toEqual([
       'there is no file acmee.yaml; expected a pack',
@@ -305,9 +326,52 @@ describe('what is wrong with a pack', () => {
       `names: [${secret}]`,
       `rules: { a: { description: 1, match: [${secret}], tests: ${secret} } }`,
       `words: { ${secret}: 1 }`,
+      `description: x\n${secret}: 1`,
+      `description: x\nkinds: { ${secret}: 1 }`,
+      `rules: *${secret}`,
     ]) {
       expect((await problemsOf(pack)).join()).not.toContain(secret);
     }
+  });
+
+  it('is listed up to 20 problems', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `  - { name: name${i} }`).join('\n');
+    const problems = await problemsOf(`names:\n${names}`);
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toMatch(/^acme.yaml: and \d+ more problems$/);
+  });
+
+  it('is a part in two files', async () => {
+    const pack = `files: [more]\nparts: { number: '[0-9]' }\n${ACME}`;
+    expect(await problemsOf(pack, undefined, { 'acme/more.yaml': "parts: { number: '[a-f]' }" })).toEqual([
+      expect.stringMatching(
+        /^acme\/more.yaml:1:\d+: parts.number: another file of the pack has a part of this/,
+      ),
+    ]);
+  });
+
+  it('is a file that cannot be read', async () => {
+    expect(await problemsOf(ACME, `./${'x'.repeat(300)}.yaml`)).toEqual([
+      expect.stringMatching(/cannot be read \(ENAMETOOLONG\)$/),
+    ]);
+    expect(await problemsOf(`files: [more]\n${ACME}`, undefined, { 'acme/more.yaml/x': '' })).toEqual([
+      'acme/more.yaml: is not a file',
+    ]);
+  });
+
+  it('does not depend on a byte order mark and quotes of keys', async () => {
+    expect(await problemsOf(`\uFEFF${ACME.trim()}`)).toEqual([]);
+    expect(
+      await problemsOf(
+        '{ "rules": { "a": { "description": "x", "match": "AC[0-9]", "tests": { "matches": ["AC1"] } } } }',
+      ),
+    ).toEqual([]);
+  });
+
+  it('is a guard without rules for names', async () => {
+    expect(await problemsOf('words: [zebrafink]', './acme.yaml')).toEqual([
+      'the pack acme adds to `secrets/context`, which is not among the packs; add it, or `default`',
+    ]);
   });
 
   it('is thrown by packRules', () => {
