@@ -373,24 +373,15 @@ class PackReader {
       for (const [path, missing] of unknownParts(file.content, known))
         this.#reportPart(file, path, missing, [...known]);
     }
-    let length = 0;
     try {
-      const expandOne = partsExpander(parts);
-      const expand = (written: string) => {
-        const expanded = expandOne(written);
-        length += expanded.length;
-        if (length > MOST.expanded) throw new RangeError(`more than ${MOST.expanded} characters in all`);
-        return expanded;
-      };
+      const expand = partsExpander(parts, undefined, MOST.expanded);
       return files.map((file) => {
         const { parts: _, ...rest } = file.content;
         return { ...file, content: expandStrings(rest, expand) as PackFile['content'] };
       });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#add(
-        `${shown(this.#file)}: parts: ${length > MOST.expanded ? 'the pack' : 'an expression'} has ${error.message} with its parts; expected less`,
-      );
+      this.#add(`${shown(this.#file)}: parts: ${error.message} with its parts; expected less`);
       return [];
     }
   }

@@ -407,21 +407,30 @@ const LONGEST_EXPANDED = 20_000;
 /**
  * What stands for `{{name}}` is a part, which may refer to parts before it. `{{words}}` are the words of a vocabulary, and
  * `{{told_words}}` those with signs after them, as at the end of a sentence.
+ *
+ * @param most the most characters of all strings together
+ * @throws RangeError for more characters, with a sentence that says so
  */
 export function partsExpander(
   parts: Readonly<Record<string, string>>,
   words?: readonly string[],
+  most = Number.POSITIVE_INFINITY,
 ): (text: string) => string {
   const known = new Map<string, string>();
+  let total = 0;
   const expand = (text: string) => {
     let length = text.length;
-    return text.replace(PART, (reference, name: string) => {
+    const expanded = text.replace(PART, (reference, name: string) => {
       const part = known.get(name) ?? reference;
       length += part.length;
       // Parts of parts can double with each of them.
-      if (length > LONGEST_EXPANDED) throw new RangeError(`more than ${LONGEST_EXPANDED} characters`);
+      if (length > LONGEST_EXPANDED)
+        throw new RangeError(`an expression has more than ${LONGEST_EXPANDED} characters`);
       return part;
     });
+    total += expanded.length;
+    if (total > most) throw new RangeError(`the pack has more than ${most} characters in all`);
+    return expanded;
   };
   for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
   if (words !== undefined) {
