@@ -275,7 +275,7 @@ const OPENING_MARK = /(?:["'`«„“”‚‘「『‹]|\*\*|<\w{1,6}>)[ \u00a0
 const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*(?:\\[&,|])?[!?.,:;…)]*$/u;
 /** Names of algorithms and standards, numbers with a unit, addresses, and names of products with a number. */
 const NAME_WITH_NUMBER =
-  /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|x|http|ipv|v|win|iso|rfc|tls|ssl|k|s|h|mp|p|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|id|no|nr|line|page)[-_.]?\d+(?:[-_.\w]*)?|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
+  /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|http|ipv|win|iso|rfc|tls|ssl|mp|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|no|nr|line|page)[-_.]?\d+[-_.\w]{0,16}|[xvkshp][-_.]?\d+\w{0,3}(?:[-_.]\w{1,12}){0,2}|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
 
 /** A password of which a sentence says that it is one. In quotes it may be a word. */
 export function isToldPassword(value: string, text: string, start: number): boolean {

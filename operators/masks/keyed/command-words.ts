@@ -39,30 +39,38 @@ const BARE = /(?:[^\s\0"'|;&\\]|\\(?!\\{0,6}["'`]|\r?\n)|[;&](?=[^\s;&"'|\\])(?<
 /** The quote of a shell that is no end of a word: `'it'\''s'`. */
 const JOINED = /\\["'](?=["'])/y;
 
-/** The arguments after a place. Those of a directive or a request stand in no list. */
-function argumentsAt(text: string, start: number, isCommand: boolean): readonly Argument[] {
-  if (!isCommand) return inShell(text, start);
-  let at = matchEnd(LIST, text, start);
-  if (at !== -1) return inList(text, at);
-  at = matchEnd(AUDIT, text, start);
-  return at === -1 ? inShell(text, start) : inAudit(text, at);
+/** The arguments after a place, which are read as far as forms ask for them: most forms say after a word that they do not fit. */
+class Arguments {
+  readonly #read: Argument[] = [];
+  readonly #rest: Iterator<Argument>;
+
+  constructor(rest: Iterator<Argument>) {
+    this.#rest = rest;
+  }
+
+  at(index: number): Argument | undefined {
+    while (this.#read.length <= index && this.#read.length < MOST_ARGUMENTS) {
+      const { value, done } = this.#rest.next();
+      if (done === true) break;
+      this.#read.push(value);
+    }
+    return this.#read[index];
+  }
 }
 
-function inList(text: string, start: number): readonly Argument[] {
-  const found: Argument[] = [];
-  for (let at = start; at !== -1 && found.length < MOST_ARGUMENTS; ) {
+function* inList(text: string, start: number): Generator<Argument> {
+  for (let at = start; at !== -1; ) {
     const from = matchEnd(QUOTE, text, at);
-    if (from === -1) break;
+    if (from === -1) return;
     const { start: end, end: next, isClosed } = closingOf(text, from);
-    found.push({
+    yield {
       start: from,
       end,
       content: text.slice(from, Math.min(end, from + LONGEST)),
       isBounded: true,
-    });
+    };
     at = isClosed ? matchEnd(NEXT_IN_LIST, text, next) : -1;
   }
-  return found;
 }
 
 function closingOf(text: string, from: number) {
@@ -71,35 +79,31 @@ function closingOf(text: string, from: number) {
   return closingQuote(text, from, { character: text[from - 1] as string, depth, count: 1 });
 }
 
-function inAudit(text: string, start: number): readonly Argument[] {
-  const found: Argument[] = [];
-  for (let at = matchEnd(NEXT_IN_AUDIT, text, start); at !== -1 && found.length < MOST_ARGUMENTS; ) {
+function* inAudit(text: string, start: number): Generator<Argument> {
+  for (let at = matchEnd(NEXT_IN_AUDIT, text, start); at !== -1; ) {
     const isQuoted = text[at] === '"';
     const from = isQuoted ? at + 1 : at;
     const end = matchEnd(isQuoted ? /[^"\n]*/y : /[0-9A-F]*/iy, text, from);
     const written = text.slice(from, Math.min(end, from + LONGEST));
     const content = isQuoted ? written : fromHex(written);
-    found.push({ start: from, end, content, isBounded: true, isEncoded: !isQuoted });
+    yield { start: from, end, content, isBounded: true, isEncoded: !isQuoted };
     at = matchEnd(NEXT_IN_AUDIT, text, isQuoted ? end + 1 : end);
   }
-  return found;
 }
 
 /** The bytes that hexadecimal digits stand for. Flags are of ASCII. */
 const fromHex = (digits: string): string =>
   digits.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
 
-function inShell(text: string, start: number): readonly Argument[] {
-  const found: Argument[] = [];
-  for (let at = start; found.length < MOST_ARGUMENTS; ) {
+function* inShell(text: string, start: number): Generator<Argument> {
+  for (let at = start; ; ) {
     const from = matchEnd(SPACE, text, at);
-    if (from === -1) break;
+    if (from === -1) return;
     const argument = wordAt(text, from);
-    if (argument === undefined) break;
-    found.push(argument);
+    if (argument === undefined) return;
+    yield argument;
     at = argument.next;
   }
-  return found;
 }
 
 /** A word of a shell. A quote in front of which a word stands ends what is around the command. */
@@ -167,40 +171,81 @@ function partOf(written: string, flags: string): Part {
   };
 }
 
+/** A form of a command, compiled. */
+interface Form {
+  readonly parts: readonly Part[];
+  /** What stands in each line in which the form fits, if it starts with `…`. */
+  readonly evidence: RegExp | undefined;
+}
+
+function compileForm(form: string, flags: string): Form {
+  const [first, second] = form.split(' ');
+  const option = first === '…' ? second?.split('VALUE')[0] : undefined;
+  return {
+    parts: form.split(' ').map((part) => partOf(part, flags)),
+    evidence:
+      option === undefined || option === ''
+        ? undefined
+        : new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags),
+  };
+}
+
 /** Reads the values among the arguments after a place, as forms say: see `Notation`. */
 export function argumentsReader(forms: readonly string[], exact: Notation['exact']): ReadValues {
   const flags = exact === undefined ? 'i' : '';
-  const compiled = forms.map((form) => form.split(' ').map((part) => partOf(part, flags)));
+  const compiled = forms.map((form) => compileForm(form, flags));
   const isCommand = exact === 'arguments';
   return (text, start) => {
-    const given = argumentsOf(text, start, isCommand);
-    if (given.length === 0) return [];
+    const { given, line } = argumentsOf(text, start, isCommand);
     const found: Place[] = [];
-    for (const parts of compiled) match(text, given, 0, parts, 0, [], found);
+    for (const { parts, evidence } of compiled) {
+      if (line === undefined || evidence === undefined || evidence.test(line))
+        match(text, given, 0, parts, 0, [], found);
+    }
     return found;
   };
 }
 
+/** What stands after the name of a command. */
+interface GivenArguments {
+  readonly given: Arguments;
+  /** The rest of its line, unless its arguments are written in a way in which they are not to be seen there. */
+  readonly line: string | undefined;
+}
+
 /** Several forms ask for the arguments at the same place. */
 let last:
-  | {
-      readonly text: string;
-      readonly start: number;
-      readonly isCommand: boolean;
-      readonly found: readonly Argument[];
-    }
+  | (GivenArguments & { readonly text: string; readonly start: number; readonly isCommand: boolean })
   | undefined;
 
-function argumentsOf(text: string, start: number, isCommand: boolean): readonly Argument[] {
+function argumentsOf(text: string, start: number, isCommand: boolean): GivenArguments {
   if (last?.text !== text || last.start !== start || last.isCommand !== isCommand)
-    last = { text, start, isCommand, found: argumentsAt(text, start, isCommand) };
-  return last.found;
+    last = { text, start, isCommand, ...argumentsAt(text, start, isCommand) };
+  return last;
+}
+
+/** Those of a directive or a request stand in no list. */
+function argumentsAt(text: string, start: number, isCommand: boolean): GivenArguments {
+  if (isCommand) {
+    const list = matchEnd(LIST, text, start);
+    if (list !== -1) return { given: new Arguments(inList(text, list)), line: undefined };
+    const audit = matchEnd(AUDIT, text, start);
+    if (audit !== -1) return { given: new Arguments(inAudit(text, audit)), line: undefined };
+  }
+  return { given: new Arguments(inShell(text, start)), line: restOfLine(text, start) };
+}
+
+/** The rest of a line, with the lines that a backslash continues it in. */
+function restOfLine(text: string, start: number): string {
+  let end = text.indexOf('\n', start);
+  while (end > start && /\\\r?$/.test(text.slice(end - 2, end))) end = text.indexOf('\n', end + 1);
+  return text.slice(start, end === -1 ? undefined : end);
 }
 
 /** Whether parts of a form match arguments, from one on. Adds the values to what was found. */
 function match(
   text: string,
-  given: readonly Argument[],
+  given: Arguments,
   at: number,
   parts: readonly Part[],
   next: number,
@@ -214,14 +259,14 @@ function match(
   }
   if (part.kind === 'any') {
     let isFound = false;
-    for (let skip = at; skip < given.length; skip++) {
+    for (let skip = at; given.at(skip) !== undefined; skip++) {
       if (match(text, given, skip, parts, next + 1, values, found)) isFound = true;
     }
     return isFound;
   }
   if (part.kind === 'end')
-    return at === given.length && match(text, given, at, parts, next + 1, values, found);
-  const argument = given[at];
+    return given.at(at) === undefined && match(text, given, at, parts, next + 1, values, found);
+  const argument = given.at(at);
   if (argument !== undefined) {
     if (part.is !== undefined) {
       // What can be absent, and is there, is no value.
