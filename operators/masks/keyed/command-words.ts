@@ -3,6 +3,7 @@
  * They are read as they are written: in a shell, as a list of strings in JSON or in a language, and in records of audit.
  */
 
+import { lazily } from '../expression/linear-engine.ts';
 import type { Place } from '../mask-rule.ts';
 import { matchEnd } from './key-names.ts';
 import { closingQuote, literalAt } from './literal.ts';
@@ -43,9 +44,17 @@ const JOINED = /\\["'](?=["'])/y;
 class Arguments {
   readonly #read: Argument[] = [];
   readonly #rest: Iterator<Argument>;
+  readonly #line: (() => string) | undefined;
 
-  constructor(rest: Iterator<Argument>) {
+  /** @param line the rest of the line, if arguments are written there as they are */
+  constructor(rest: Iterator<Argument>, line?: () => string) {
     this.#rest = rest;
+    this.#line = line;
+  }
+
+  /** Whether an argument can start as an expression says. */
+  mayHave(evidence: RegExp): boolean {
+    return this.#line === undefined || evidence.test(this.#line());
   }
 
   at(index: number): Argument | undefined {
@@ -174,17 +183,18 @@ function partOf(written: string, flags: string): Part {
 /** A form of a command, compiled. */
 interface Form {
   readonly parts: readonly Part[];
-  /** What stands in each line in which the form fits, if it starts with `…`. */
+  /** What stands in each line in which the form fits, if some of its arguments may be any. */
   readonly evidence: RegExp | undefined;
 }
 
 function compileForm(form: string, flags: string): Form {
-  const [first, second] = form.split(' ');
-  const option = first === '…' ? second?.split('VALUE')[0] : undefined;
+  const words = form.split(' ');
+  const skipped = words.indexOf('…');
+  const option = skipped === -1 ? undefined : words[skipped + 1]?.split('VALUE')[0];
   return {
-    parts: form.split(' ').map((part) => partOf(part, flags)),
+    parts: words.map((word) => partOf(word, flags)),
     evidence:
-      option === undefined || option === ''
+      option === undefined || option === '' || option === '…'
         ? undefined
         : new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags),
   };
@@ -196,43 +206,44 @@ export function argumentsReader(forms: readonly string[], exact: Notation['exact
   const compiled = forms.map((form) => compileForm(form, flags));
   const isCommand = exact === 'arguments';
   return (text, start) => {
-    const { given, line } = argumentsOf(text, start, isCommand);
+    const given = argumentsOf(text, start, isCommand);
     const found: Place[] = [];
+    if (given.at(0) === undefined) return found;
     for (const { parts, evidence } of compiled) {
-      if (line === undefined || evidence === undefined || evidence.test(line))
-        match(text, given, 0, parts, 0, [], found);
+      if (evidence === undefined || given.mayHave(evidence)) match(text, given, 0, parts, 0, [], found);
     }
     return found;
   };
 }
 
-/** What stands after the name of a command. */
-interface GivenArguments {
-  readonly given: Arguments;
-  /** The rest of its line, unless its arguments are written in a way in which they are not to be seen there. */
-  readonly line: string | undefined;
-}
-
 /** Several forms ask for the arguments at the same place. */
 let last:
-  | (GivenArguments & { readonly text: string; readonly start: number; readonly isCommand: boolean })
+  | {
+      readonly text: string;
+      readonly start: number;
+      readonly isCommand: boolean;
+      readonly given: Arguments;
+    }
   | undefined;
 
-function argumentsOf(text: string, start: number, isCommand: boolean): GivenArguments {
+function argumentsOf(text: string, start: number, isCommand: boolean): Arguments {
   if (last?.text !== text || last.start !== start || last.isCommand !== isCommand)
-    last = { text, start, isCommand, ...argumentsAt(text, start, isCommand) };
-  return last;
+    last = { text, start, isCommand, given: argumentsAt(text, start, isCommand) };
+  return last.given;
 }
 
 /** Those of a directive or a request stand in no list. */
-function argumentsAt(text: string, start: number, isCommand: boolean): GivenArguments {
+function argumentsAt(text: string, start: number, isCommand: boolean): Arguments {
   if (isCommand) {
     const list = matchEnd(LIST, text, start);
-    if (list !== -1) return { given: new Arguments(inList(text, list)), line: undefined };
+    if (list !== -1) return new Arguments(inList(text, list));
     const audit = matchEnd(AUDIT, text, start);
-    if (audit !== -1) return { given: new Arguments(inAudit(text, audit)), line: undefined };
+    if (audit !== -1) return new Arguments(inAudit(text, audit));
   }
-  return { given: new Arguments(inShell(text, start)), line: restOfLine(text, start) };
+  return new Arguments(
+    inShell(text, start),
+    lazily(() => restOfLine(text, start)),
+  );
 }
 
 /** The rest of a line, with the lines that a backslash continues it in. */
