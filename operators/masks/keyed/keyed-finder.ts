@@ -103,8 +103,10 @@ export interface CompiledKeyedRule {
 
 /** What the rules of a vocabulary share. */
 interface CompiledVocabulary {
-  /** The names of keys, or those of commands or calls, which are searched for apart from them. */
-  readonly names: (kinds?: readonly string[]) => KeyNames;
+  readonly namesOfKeys: () => KeyNames;
+  /** Names with notations of their own, such as those of commands, which are searched for apart from names of keys. */
+  readonly namesOfOthers: () => KeyNames;
+  readonly ofKeys: ReadonlySet<string>;
   readonly isGuarded: IsGuarded;
 }
 
@@ -114,23 +116,19 @@ const compiledVocabularies = new WeakMap<Vocabulary, CompiledVocabulary>();
 export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   let compiled = compiledVocabularies.get(vocabulary);
   if (compiled === undefined) {
-    const namesOf = new Map<string, KeyNames>();
     const ofKeys = new Set(vocabulary.names.filter(({ only }) => only === undefined).map(({ kind }) => kind));
-    compiled = {
-      names: (kinds = []) => {
-        const isApart = kinds.length > 0 && !kinds.some((kind) => ofKeys.has(kind));
-        const key = isApart ? kinds.join() : '';
-        let names = namesOf.get(key);
-        if (names === undefined) {
-          const searched = isApart ? new Set(kinds) : ofKeys;
-          names = new KeyNames(
-            vocabulary.names.filter(({ kind }) => searched.has(kind)),
+    const namesOf = (areKeys: boolean) =>
+      lazily(
+        () =>
+          new KeyNames(
+            vocabulary.names.filter(({ kind }) => ofKeys.has(kind) === areKeys),
             vocabulary,
-          );
-          namesOf.set(key, names);
-        }
-        return names;
-      },
+          ),
+      );
+    compiled = {
+      namesOfKeys: namesOf(true),
+      namesOfOthers: namesOf(false),
+      ofKeys,
       isGuarded: (...value) => guards()(...value),
     };
     const guards = lazily(() => compileGuards(vocabulary));
@@ -140,7 +138,7 @@ export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
 }
 
 export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: KeyedRule): CompiledKeyedRule {
-  const { names, isGuarded } = compileVocabulary(vocabulary);
+  const { namesOfKeys, namesOfOthers, ofKeys, isGuarded } = compileVocabulary(vocabulary);
   const isUsed = ({ notation, kinds: written = kinds }: Notation) =>
     notations.includes(notation) && written.some((kind) => kinds.includes(kind));
   const used = vocabulary.names.filter(({ kind }) => kinds.includes(kind));
@@ -150,7 +148,10 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
   return {
     keywords: keywords ?? literalsOf(used),
     isGuarded,
-    finder: () => new KeyedFinder(names(kinds), new Set(kinds), compiled(), vocabulary),
+    finder: () => {
+      const names = kinds.some((kind) => ofKeys.has(kind)) ? namesOfKeys : namesOfOthers;
+      return new KeyedFinder(names(), new Set(kinds), compiled(), vocabulary);
+    },
   };
 }
 
@@ -245,6 +246,7 @@ class NotationsByStart {
   readonly #all: readonly CompiledNotation[];
   readonly #byStart: (readonly CompiledNotation[] | undefined)[] = [];
   readonly #named: Readonly<Record<string, CompiledNotation>>;
+  readonly #byNames = new WeakMap<readonly string[], readonly CompiledNotation[]>();
 
   constructor(notations: readonly CompiledNotation[]) {
     this.#all = notations;
@@ -253,7 +255,7 @@ class NotationsByStart {
 
   /** Those that may go on at a place, among those of a name that has some of its own. */
   at(text: string, at: number, only?: readonly string[]): readonly CompiledNotation[] {
-    if (only !== undefined) return only.flatMap((name) => this.#named[name] ?? []);
+    if (only !== undefined) return this.#namedBy(only);
     const unit = text.charCodeAt(at);
     if (!(unit < 128)) return this.#all;
     let notations = this.#byStart[unit];
@@ -261,6 +263,15 @@ class NotationsByStart {
       const character = String.fromCharCode(unit);
       notations = this.#all.filter(({ notation: { starts } }) => starts?.includes(character) !== false);
       this.#byStart[unit] = notations;
+    }
+    return notations;
+  }
+
+  #namedBy(names: readonly string[]): readonly CompiledNotation[] {
+    let notations = this.#byNames.get(names);
+    if (notations === undefined) {
+      notations = names.flatMap((name) => this.#named[name] ?? []);
+      this.#byNames.set(names, notations);
     }
     return notations;
   }

@@ -61,7 +61,7 @@ export class OpenKeyFinder implements Finder {
 
   #openKeyOf(line: string): OpenKey | undefined {
     if (PASSWORD_PROMPT.test(line)) return 'next';
-    const names = compileVocabulary(this.#vocabulary).names();
+    const names = compileVocabulary(this.#vocabulary).namesOfKeys();
     for (const name of names.in(line)) {
       if (!canBeInLineBefore(name.entry)) continue;
       const before = line.slice(0, name.start);
