@@ -1,6 +1,6 @@
 // Bundles the sources into `dist` as ES modules; the TypeScript compiler writes the types beside them. All packages
 // stay outside: npm installs them.
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 import { inlineModules } from './build/inline-modules.mjs';
 
@@ -44,8 +44,7 @@ const PACK_FILES = 'plugins/packs/pack-files.ts';
 const inline = await inlineModules();
 
 const entries = Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`]));
-const chunks = await bundle({ ...entries, 'src/chunks/pack-files': PACK_FILES }, { groups: CHUNKS });
-removeMapsOfCommand(chunks);
+await bundle({ ...entries, 'src/chunks/pack-files': PACK_FILES }, { groups: CHUNKS });
 // Every worker loads this file, so it has all that it needs except `redact`, and no RxJS. It is beside the chunk that
 // starts workers. The source maps of the other files have the same sources.
 const besideWorker = {
@@ -83,7 +82,7 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }, plugins = 
     plugins: [...plugins, inline],
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
-  const { output: written } = await build.write({
+  await build.write({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'src/chunks/[name].js',
@@ -93,23 +92,4 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }, plugins = 
     ...output,
   });
   await build.close();
-  return written.filter(({ type }) => type === 'chunk');
-}
-
-/** Programs are debugged with the maps of what they import. Those of files that only the command loads are left out. */
-function removeMapsOfCommand(chunks) {
-  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  const imported = new Set(
-    ENTRIES.filter((entry) => !entry.startsWith('src/cli/')).map((entry) => `${entry}.js`),
-  );
-  // A set takes what is added while it is walked through.
-  for (const name of imported) {
-    const { imports = [], dynamicImports = [] } = byName.get(name) ?? {};
-    for (const other of [...imports, ...dynamicImports]) imported.add(other);
-  }
-  for (const { fileName } of chunks.filter((chunk) => !imported.has(chunk.fileName))) {
-    const file = `dist/${fileName}`;
-    rmSync(`${file}.map`, { force: true });
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n'));
-  }
 }

@@ -63,6 +63,7 @@ describe('millrace/plugin', () => {
       'batching',
       'bytes',
       'collectedEvent',
+      'configFolder',
       'count',
       'defineCollector',
       'defineForwarder',

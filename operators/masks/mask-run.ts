@@ -22,7 +22,7 @@ export class MaskRun implements RuleObserver {
   readonly #isLate: (() => boolean | undefined) | undefined;
   #steps = 0;
   /** How many steps it could have taken when it was last asked whether it is late. */
-  #asked = -STEPS_BETWEEN;
+  #asked = 0;
   #rule: CompiledRule | undefined;
 
   /** @param isLate whether it has to be watched even if it cannot take long; undefined if it is watched, or never is. */

@@ -3,7 +3,6 @@
  * They are read as they are written: in a shell, as a list of strings in JSON or in a language, and in records of audit.
  */
 
-import { lazily } from '../expression/linear-engine.ts';
 import type { Place } from '../mask-rule.ts';
 import { matchEnd } from './key-names.ts';
 import { closingQuote, literalAt } from './literal.ts';
@@ -25,6 +24,8 @@ interface Argument {
 const MOST_ARGUMENTS = 40;
 /** Characters of an argument that an expression sees. */
 const LONGEST = 1000;
+/** Characters after a command in which an option is looked for. */
+const LONGEST_COMMAND = 10_000;
 
 const LIST = /\\{0,7}["'`]\s{0,3}(?:,\s{0,5})?(?=\\{0,7}["'`])/y;
 const NEXT_IN_LIST = /\s{0,3}(?:,\s{0,5})?(?=\\{0,7}["'`])/y;
@@ -44,17 +45,9 @@ const JOINED = /\\["'](?=["'])/y;
 class Arguments {
   readonly #read: Argument[] = [];
   readonly #rest: Iterator<Argument>;
-  readonly #line: (() => string) | undefined;
 
-  /** @param line the rest of the line, if arguments are written there as they are */
-  constructor(rest: Iterator<Argument>, line?: () => string) {
+  constructor(rest: Iterator<Argument>) {
     this.#rest = rest;
-    this.#line = line;
-  }
-
-  /** Whether an argument can start as an expression says. */
-  mayHave(evidence: RegExp): boolean {
-    return this.#line === undefined || evidence.test(this.#line());
   }
 
   at(index: number): Argument | undefined {
@@ -184,7 +177,7 @@ function partOf(written: string, flags: string): Part {
 interface Form {
   readonly parts: readonly Part[];
   /** What stands in each line in which the form fits, if some of its arguments may be any. */
-  readonly evidence: RegExp | undefined;
+  readonly evidence: Evidence | undefined;
 }
 
 function compileForm(form: string, flags: string): Form {
@@ -196,8 +189,36 @@ function compileForm(form: string, flags: string): Form {
     evidence:
       option === undefined || option === '' || option === '…'
         ? undefined
-        : new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags),
+        : new Evidence(new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags)),
   };
+}
+
+/** Whether an option stands in the rest of a line. In a line of many commands, it is looked for once. */
+class Evidence {
+  readonly #option: RegExp;
+  #text = '';
+  /** Where the search started, and the place of the first option after that. */
+  #from = 0;
+  #found = 0;
+  #lineEnd = 0;
+
+  constructor(option: RegExp) {
+    this.#option = option;
+  }
+
+  isBetween(text: string, start: number, lineEnd: number): boolean {
+    const isKnown =
+      this.#text === text && this.#lineEnd === lineEnd && start >= this.#from && start <= this.#found;
+    // Another string with the same content is compared by its characters once only.
+    this.#text = text;
+    if (!isKnown) {
+      const length = text.slice(start, lineEnd).search(this.#option);
+      this.#lineEnd = lineEnd;
+      this.#from = start;
+      this.#found = length === -1 ? Number.POSITIVE_INFINITY : start + length;
+    }
+    return this.#found < Math.min(lineEnd, start + LONGEST_COMMAND);
+  }
 }
 
 /** Reads the values among the arguments after a place, as forms say: see `Notation`. */
@@ -206,51 +227,56 @@ export function argumentsReader(forms: readonly string[], exact: Notation['exact
   const compiled = forms.map((form) => compileForm(form, flags));
   const isCommand = exact === 'arguments';
   return (text, start) => {
-    const given = argumentsOf(text, start, isCommand);
+    const { given, lineEnd } = argumentsOf(text, start, isCommand);
     const found: Place[] = [];
     if (given.at(0) === undefined) return found;
     for (const { parts, evidence } of compiled) {
-      if (evidence === undefined || given.mayHave(evidence)) match(text, given, 0, parts, 0, [], found);
+      if (evidence === undefined || lineEnd === undefined || evidence.isBetween(text, start, lineEnd))
+        match(text, given, 0, parts, 0, [], found);
     }
     return found;
   };
 }
 
+/** What stands after the name of a command. */
+interface GivenArguments {
+  readonly given: Arguments;
+  /** The end of their line, unless they are written in a way in which options are not to be seen. */
+  readonly lineEnd: number | undefined;
+}
+
 /** Several forms ask for the arguments at the same place. */
 let last:
-  | {
-      readonly text: string;
-      readonly start: number;
-      readonly isCommand: boolean;
-      readonly given: Arguments;
-    }
+  | (GivenArguments & { readonly text: string; readonly start: number; readonly isCommand: boolean })
   | undefined;
 
-function argumentsOf(text: string, start: number, isCommand: boolean): Arguments {
-  if (last?.text !== text || last.start !== start || last.isCommand !== isCommand)
-    last = { text, start, isCommand, given: argumentsAt(text, start, isCommand) };
-  return last.given;
+function argumentsOf(text: string, start: number, isCommand: boolean): GivenArguments {
+  if (last?.text !== text || last.start !== start || last.isCommand !== isCommand) {
+    const lineEnd = last?.text === text && last.start <= start ? last.lineEnd : undefined;
+    last = { text, start, isCommand, ...argumentsAt(text, start, isCommand, lineEnd) };
+  }
+  return last;
 }
 
 /** Those of a directive or a request stand in no list. */
-function argumentsAt(text: string, start: number, isCommand: boolean): Arguments {
+function argumentsAt(text: string, start: number, isCommand: boolean, lineEnd = 0): GivenArguments {
   if (isCommand) {
     const list = matchEnd(LIST, text, start);
-    if (list !== -1) return new Arguments(inList(text, list));
+    if (list !== -1) return { given: new Arguments(inList(text, list)), lineEnd: undefined };
     const audit = matchEnd(AUDIT, text, start);
-    if (audit !== -1) return new Arguments(inAudit(text, audit));
+    if (audit !== -1) return { given: new Arguments(inAudit(text, audit)), lineEnd: undefined };
   }
-  return new Arguments(
-    inShell(text, start),
-    lazily(() => restOfLine(text, start)),
-  );
+  return {
+    given: new Arguments(inShell(text, start)),
+    lineEnd: start < lineEnd ? lineEnd : endOfLine(text, start),
+  };
 }
 
-/** The rest of a line, with the lines that a backslash continues it in. */
-function restOfLine(text: string, start: number): string {
+/** The end of a line, with the lines that a backslash continues it in. */
+function endOfLine(text: string, start: number): number {
   let end = text.indexOf('\n', start);
   while (end > start && /\\\r?$/.test(text.slice(end - 2, end))) end = text.indexOf('\n', end + 1);
-  return text.slice(start, end === -1 ? undefined : end);
+  return end === -1 ? text.length : end;
 }
 
 /** Whether parts of a form match arguments, from one on. Adds the values to what was found. */
