@@ -292,7 +292,7 @@ const isProseMessage = (value: string) =>
 
 /** Words of messages about passwords and accounts. */
 const ABOUT_ACCOUNTS =
-  /\b(?:required|mandatory|invalid|incorrect|missing|expired|changed|reset|updated|failed|denied|logins?|accounts?|emails?|passwords?|tokens?|characters?|errors?|mismatch|successfully|validation|authentication|verification)\b/;
+  /\b(?:required|mandatory|invalid|incorrect|missing|expired|changed|reset|updated|failed|denied|logins?|passwords?|tokens?|characters?|errors?|mismatch|successfully|validation|authentication|verification)\b/;
 
 /** Words that are chosen at random: none of a sentence or a message. */
 export const areRandomWords = (value: string): boolean =>
