@@ -12,7 +12,7 @@ import {
   type PipelineRunContext,
   type RowMapping,
 } from '../../src/sdk/index.ts';
-import { type NamedPack, packRules } from '../packs/load-packs.ts';
+import { type NamedPack, resolvePackRules } from '../packs/load-packs.ts';
 import { TimeLimit } from '../time-limits/bounded-time.ts';
 import { linearEngine } from '../time-limits/linear-time.ts';
 import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
@@ -48,7 +48,7 @@ export function rulesOf({
   packs,
   disable,
 }: RedactSettings): Record<string, string | RedactRule | KeyedRule> {
-  return { ...rules, ...packRules(packs, disable) };
+  return { ...rules, ...resolvePackRules(packs, disable) };
 }
 
 /** The masks that settings stand for. */

@@ -11,7 +11,7 @@ import {
   nameOfPack,
   type Pack,
   type PackRule,
-  packRules,
+  resolvePackRules,
   type Vocabulary,
 } from '../packs/load-packs.ts';
 import { fill, Random, type Sample } from './templates.ts';
@@ -95,7 +95,7 @@ export function redactorOf(
 /** Tries the examples of the rules of a pack: each rule has to mask what is marked in its matches, and nothing in its misses. */
 export function ruleResults(pack: NamedPack, packs: readonly NamedPack[]): ExampleResult[] {
   const prefix = `${nameOfPack(pack)}:`;
-  return Object.entries(packRules(packs))
+  return Object.entries(resolvePackRules(packs))
     .filter(([id]) => id.startsWith(prefix))
     .map(([id, rule]) => ruleResult(id, rule));
 }

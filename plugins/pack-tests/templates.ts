@@ -149,7 +149,7 @@ export function generate(
   if (Math.max(Number(from ?? 1), Number(to ?? 1)) > LONGEST_RUN && name !== 'int') return undefined;
   if (choices !== undefined) return r.pick(choices.split('|'));
   if (name === 'int') return String(Number(from) + r.below(Number(to) - Number(from) + 1));
-  // The checksum of what stands behind the last underscore.
+  // The checksum of what stands after the last underscore.
   if (name === 'crc32') return crc32Base62(before.slice(before.lastIndexOf('_') + 1));
   if (!Object.hasOwn(ALPHABETS, name)) return Object.hasOwn(VALUES, name) ? VALUES[name]?.(r) : undefined;
   const least = Number(from ?? 1);

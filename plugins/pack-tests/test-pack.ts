@@ -1,4 +1,4 @@
-import { type NamedPack, nameOfPack, packRules, vocabularyOf } from '../packs/load-packs.ts';
+import { type NamedPack, nameOfPack, resolvePackRules, vocabularyOf } from '../packs/load-packs.ts';
 import { ordinarySamples } from './ordinary-lines.ts';
 import { blocksOf, costOfMask, costOfPacks } from './pack-costs.ts';
 import {
@@ -154,7 +154,7 @@ function withCosts(
   lines: number,
 ): RuleFigures[] {
   const prefix = `${nameOfPack(pack)}:`;
-  const ofPack = Object.entries(packRules(packs)).filter(([id]) => id.startsWith(prefix));
+  const ofPack = Object.entries(resolvePackRules(packs)).filter(([id]) => id.startsWith(prefix));
   const costs = ofPack.map(([rule, written]): RuleFigures => {
     const known = altered.find((one) => one.rule === rule) ?? { altered: 0, kinds: [] };
     return { ...known, rule, microseconds: costOfMask(maskOfRule(rule, written), blocks) / lines };

@@ -157,7 +157,7 @@ export function loadPacks(packs: readonly NamedPack[]): Record<string, Pack> {
  * @param disable ids of rules that are left out; `*` stands for any characters.
  * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
  */
-export function packRules(
+export function resolvePackRules(
   packs: readonly NamedPack[] = DEFAULT_PACKS,
   disable: readonly string[] = [],
 ): Record<string, PackRule> {

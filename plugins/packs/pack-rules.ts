@@ -1,5 +1,5 @@
 import { MillraceError } from '../../src/sdk/index.ts';
-import { DEFAULT_PACKS, type PackRule, packRules as rulesOfPacks } from './load-packs.ts';
+import { DEFAULT_PACKS, type PackRule, resolvePackRules } from './load-packs.ts';
 import { readPacks } from './outside-packs.ts';
 
 /**
@@ -27,5 +27,5 @@ export function packRules(
   if (problems.length > 0) {
     throw new MillraceError('MILLRACE_ARGUMENT', problems.map(({ message }) => message).join('\n'));
   }
-  return rulesOfPacks(packs, disable);
+  return resolvePackRules(packs, disable);
 }

@@ -229,7 +229,7 @@ export const CallsSchema = z.array(
   }),
 );
 
-const BEHIND_KEY = ['=', ' =', ':', ' :', '"', "'", '\\', ']'];
+const AFTER_KEY = ['=', ' =', ':', ' :', '"', "'", '\\', ']'];
 /** What follows the name of a function: expressions, and how they can start. */
 const OPENINGS = {
   call: { form: '\\s?\\(', opens: ['(', ' ('] },
@@ -237,8 +237,8 @@ const OPENINGS = {
     form: '(?:\\s?\\(|\\s{1,3}(?=[@nN]?\\\\{0,7}["\']|null\\b|:[a-z]))',
     opens: ['(', ' (', ' "', " '", ' \\', ' @', " n'", ' null', ' :'],
   },
-  tuple: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\(', opens: BEHIND_KEY },
-  list: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\[', opens: BEHIND_KEY },
+  tuple: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\(', opens: AFTER_KEY },
+  list: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\[', opens: AFTER_KEY },
 } as const;
 
 /** The names and notations of functions. */

@@ -69,7 +69,7 @@ export class YamlPlaces {
     return type !== undefined && type !== EVENT_ID.POP;
   }
 
-  /** The index behind a value. */
+  /** The index after a value. */
   #after(index: number): number {
     let depth = 0;
     for (let at = index; at < this.#events.length; at++) {

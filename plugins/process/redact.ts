@@ -24,8 +24,8 @@ import {
   type NamedPack,
   nameOfPack,
   packNames,
-  packRules,
   packsOf,
+  resolvePackRules,
 } from '../packs/load-packs.ts';
 import { matchesMostSecrets } from '../packs/matches-most-secrets.ts';
 import { readPacks } from '../packs/outside-packs.ts';
@@ -224,7 +224,7 @@ function neededOrder(config: RedactProcessConfig) {
 export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
   const { packs, rules, action } = config;
   const problems = [...ownRuleProblems(config), ...namedRuleProblems(config), ...allowProblems(config)];
-  if (Object.keys(rules).length === 0 && Object.keys(packRules(packs)).length === 0) {
+  if (Object.keys(rules).length === 0 && Object.keys(resolvePackRules(packs)).length === 0) {
     problems.push({
       path: ['packs'],
       severity: 'warning',
@@ -265,7 +265,7 @@ function ownRuleProblems({ rules, confidence }: RedactProcessConfig): ConfigProb
 /** Ids and patterns that name no rule: a rule that is meant to be off masks, or an action never replaces anything. */
 function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
   const { packs, rules, disable, action, entropy, confidence } = config;
-  const ofPacks = Object.keys(packRules(packs));
+  const ofPacks = Object.keys(resolvePackRules(packs));
   const all = [...Object.keys(rules), ...ofPacks];
   const problems = disable.flatMap((pattern, index): ConfigProblem[] => {
     if (matchesOne(pattern, ofPacks)) return [];

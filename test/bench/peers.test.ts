@@ -18,7 +18,7 @@ import { syslogNgStructured } from '../../bench/peers/syslog-ng.ts';
 import { vector, vectorStructured } from '../../bench/peers/vector.ts';
 import { masksInTurn, referenceOf, verify } from '../../bench/reference.ts';
 import { redactor } from '../../operators/index.ts';
-import { packRules } from '../../plugins/packs/load-packs.ts';
+import { resolvePackRules } from '../../plugins/packs/load-packs.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const temp = tempFolder();
@@ -121,7 +121,7 @@ describe('the content of an output', () => {
 
 describe('the expressions for secrets', () => {
   it('mask what the default packs of `redact` mask in the log with secrets', () => {
-    const mask = redactor({ rules: packRules() });
+    const mask = redactor({ rules: resolvePackRules() });
     const lines = [...secretLines(LINES)].map((line) => JSON.parse(line, inStrings(maskSecrets)));
     expect([...secretLines(LINES)].map((line) => mask(JSON.parse(line)))).toEqual(lines);
     for (const { to } of SECRETS) {

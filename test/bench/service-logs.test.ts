@@ -11,7 +11,7 @@ import {
   webLines,
 } from '../../bench/service-logs.ts';
 import { redactor } from '../../operators/index.ts';
-import { packRules } from '../../plugins/packs/load-packs.ts';
+import { resolvePackRules } from '../../plugins/packs/load-packs.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const temp = tempFolder();
@@ -31,7 +31,7 @@ describe('the logs of services', () => {
       const secrets = lines.filter((line) => line.includes(SECRET_MARK));
       expect(secrets.length).toBeGreaterThan(5);
       expect(secrets.length).toBeLessThan(100);
-      const mask = redactor({ rules: packRules(DEFAULT_PACKS) });
+      const mask = redactor({ rules: resolvePackRules(DEFAULT_PACKS) });
       expect(secrets.map((line) => mask(line)).filter((line) => line.includes(SECRET_MARK))).toEqual([]);
     });
   }

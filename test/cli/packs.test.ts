@@ -1,22 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { ACME } from '../redaction/acme-pack.ts';
 import { folderWith, runCommand } from '../support/cli.ts';
 
 /* `millrace packs --test`: the examples of a pack of one's own, and what it does to ordinary lines. */
 
-const ACME = `
-names:
-  - { name: tresorwort, kind: password, keys: [tresorwort, db_tresorwort], not: [tresorwort_laenge] }
-notations:
-  - { notation: arrow, form: 'KEY ~~> VALUE', example: 'KEY ~~> VALUE', miss: 'KEY ~~ VALUE' }
-guards:
-  - { guard: a colour, value: 'farbe-\\w+', example: 'password=farbe-blau7', miss: 'password=farben7' }
-words: [zebrafink]
-rules:
-  ticket:
-    description: A number of a ticket
-    match: 'ACM-[0-9]{8}'
-    tests: { matches: ['see ticket <<ACM-{digit:8}>>', 'ACM-{digit:8}'], misses: ['ACM-{digit:7}'] }
-`;
+/** A rule that alters ordinary lines. */
+const userRule = (...fields: readonly string[]) =>
+  [
+    'rules:',
+    '  user:',
+    ...['description: A user', "match: 'for user ([a-z]+)'", 'mask: 1', ...fields].map(
+      (field) => `    ${field}`,
+    ),
+  ].join('\n');
 
 const tested = (files: Readonly<Record<string, string>>, args: readonly string[] = []) =>
   runCommand(['packs', '--test', './acme.yaml', ...args], { cwd: folderWith(files) });
@@ -63,15 +59,9 @@ all 5 passed
   });
 
   it('tells which ordinary lines a rule alters, by their kinds', async () => {
-    const greedy = `
-rules:
-  user:
-    description: A user
-    match: 'for user ([a-z]+)'
-    mask: 1
-    tests: { matches: ['for user <<{lower:6}>>'] }
-`;
-    const { code, stdout } = await tested({ 'acme.yaml': greedy });
+    const { code, stdout } = await tested({
+      'acme.yaml': userRule("tests: { matches: ['for user <<{lower:6}>>'] }"),
+    });
     expect(code).toBe(0);
     expect(stdout).toMatch(/✓ user +8 examples +alters [\d.]+ per 10,000/);
     expect(stdout).toMatch(
@@ -87,15 +77,10 @@ rules:
   });
 
   it('measures rules of low confidence, and leaves templates that are none', async () => {
-    const low = `
-rules:
-  user:
-    description: A user
-    match: 'for user ([a-z]+)'
-    mask: 1
-    confidence: low
-    tests: { matches: ['for user <<{lower:6}>>'], misses: ['>> {constructor} {digit:1000000000}'] }
-`;
+    const low = userRule(
+      'confidence: low',
+      "tests: { matches: ['for user <<{lower:6}>>'], misses: ['>> {constructor} {digit:1000000000}'] }",
+    );
     const { code, stdout } = await tested({ 'acme.yaml': low });
     expect(code).toBe(0);
     expect(stdout).toMatch(/of 10,000 ordinary lines altered, [\d.]+ per 10,000, with `confidence: low`\n/);

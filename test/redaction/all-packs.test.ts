@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { Random } from '../../plugins/pack-tests/templates.ts';
 import { loadPack, packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { maskOf, rulesOf } from './packs.ts';
 import { validSample } from './samples.ts';
-import { Random } from './templates.ts';
 
 /*
  * With all packs on, no rule takes a part of what another one is meant to mask as a whole.

@@ -1,4 +1,4 @@
-import { ALPHABETS, type Random, run } from './random.ts';
+import { ALPHABETS, type Random, run } from '../../plugins/pack-tests/random.ts';
 
 /*
  * Values as people choose them, and what programs make of them: passwords with symbols at any place, phrases, single

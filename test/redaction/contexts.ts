@@ -1,4 +1,4 @@
-import { fill, type Random, type Sample } from './templates.ts';
+import { fill, type Random, type Sample } from '../../plugins/pack-tests/templates.ts';
 
 /** The forms in which a secret stands in a log line. `SECRET` is the secret, `KEY` its name. */
 export const CONTEXTS = {

@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
-import { packRules } from '../../plugins/packs/load-packs.ts';
+import { resolvePackRules } from '../../plugins/packs/load-packs.ts';
 
 const MASK = '<:encoded-private-key:>';
 
 /** Masks the lines of one source. */
 function masked(lines: readonly string[]): string[] {
   const redactor = new Redactor({
-    rules: packRules(['secrets/keys', 'secrets/context', 'secrets/providers']),
+    rules: resolvePackRules(['secrets/keys', 'secrets/context', 'secrets/providers']),
     confidence: 'medium',
     allowedValues: [],
     allowedKeys: [],

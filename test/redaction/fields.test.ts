@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
-import { packNames, packRules } from '../../plugins/packs/load-packs.ts';
+import { ordinaryLines } from '../../plugins/pack-tests/ordinary-lines.ts';
+import { fill, Random } from '../../plugins/pack-tests/templates.ts';
+import { packNames, resolvePackRules } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { PASSWORD_NAMES, PASSWORDS, TOKEN_NAMES, TOKENS } from './measure.ts';
-import { ordinaryLines } from './ordinary-lines.ts';
-import { fill, Random } from './templates.ts';
 
 /*
  * Fields of parsed events and the same as text: `redact` finds the same secrets in front of `parse` and behind it.
@@ -122,7 +122,7 @@ describe('a field with a secret', () => {
 describe('samples of the packs as fields', () => {
   const samples = packNames()
     .filter((name) => name.startsWith('secrets/'))
-    .flatMap((pack) => Object.values(packRules([pack])))
+    .flatMap((pack) => Object.values(resolvePackRules([pack])))
     .filter(({ confidence }) => confidence !== 'low')
     .flatMap(({ tests }) => tests.matches);
 

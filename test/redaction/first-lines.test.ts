@@ -2,8 +2,8 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
-import { loadPack, packNames, packRules } from '../../plugins/packs/load-packs.ts';
-import { fill, Random } from './templates.ts';
+import { fill, Random } from '../../plugins/pack-tests/templates.ts';
+import { loadPack, packNames, resolvePackRules } from '../../plugins/packs/load-packs.ts';
 
 /*
  * A process can start, or start again, in the middle of a key. The first line of a source is therefore searched for the rest
@@ -12,7 +12,7 @@ import { fill, Random } from './templates.ts';
 
 const newRedactor = (packs = ['secrets/keys', 'secrets/context', 'secrets/providers']) =>
   new Redactor({
-    rules: packRules(packs),
+    rules: resolvePackRules(packs),
     confidence: 'low',
     allowedValues: [],
     allowedKeys: [],

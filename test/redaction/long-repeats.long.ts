@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
 import type { MaskRule } from '../../operators/masks/mask-rule.ts';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { Random } from '../../plugins/pack-tests/templates.ts';
 import { loadPack, packNames } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { threadMs } from '../../plugins/time-limits/thread-time.ts';
 import { folderWith, runCli } from '../support/cli.ts';
 import { rulesOf } from './packs.ts';
 import { validSample } from './samples.ts';
-import { Random } from './templates.ts';
 
 const LENGTH = 500_000;
 const repeated = (unit: string, length = LENGTH) => unit.repeat(Math.ceil(length / unit.length));

@@ -1,10 +1,10 @@
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
+import { ordinaryLines } from '../../plugins/pack-tests/ordinary-lines.ts';
+import { fill, Random, type Sample } from '../../plugins/pack-tests/templates.ts';
 import { DEFAULT_PACKS, loadPack, packNames } from '../../plugins/packs/load-packs.ts';
 import { CONTEXTS, type Context, inContext } from './contexts.ts';
-import { ordinaryLines } from './ordinary-lines.ts';
 import { rulesOf } from './packs.ts';
 import { validSample } from './samples.ts';
-import { fill, Random, type Sample } from './templates.ts';
 
 /*
  * The figures of docs/redaction.md: what the packs find in generated lines with secrets, and how many ordinary lines

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 import { type CountryCode, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { ordinaryLines } from '../../plugins/pack-tests/ordinary-lines.ts';
+import { Random } from '../../plugins/pack-tests/templates.ts';
 import { packNames } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { resultOf } from './measure-realistic.ts';
-import { ordinaryLines } from './ordinary-lines.ts';
 import { entriesOf, sampleOf } from './realistic.ts';
-import { Random } from './templates.ts';
 
 const redactorOf = (...packs: string[]) =>
   createRedactor(RedactProcessConfig.parse({ plugin: 'redact', packs }), { now: () => 0, onMask: () => {} });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
+import { fill, Random } from '../../plugins/pack-tests/templates.ts';
 import { loadPack } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
-import { fill, Random } from './templates.ts';
 
 const redactor = createRedactor(RedactProcessConfig.parse({ plugin: 'redact' }), {
   now: () => 0,

@@ -6,23 +6,10 @@ import { packRules } from '../../plugins/packs/pack-rules.ts';
 import type { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { folderWith } from '../support/cli.ts';
+import { ACME } from './acme-pack.ts';
 
 /* Packs that do not come with millrace: files, and npm packages. */
 
-const ACME = `
-names:
-  - { name: tresorwort, kind: password, keys: [tresorwort], not: [tresorwort_laenge] }
-notations:
-  - { notation: arrow, form: 'KEY ~~> VALUE', example: 'KEY ~~> VALUE', miss: 'KEY ~~ VALUE' }
-guards:
-  - { guard: a colour, value: 'farbe-\\w+', example: 'password=farbe-blau7', miss: 'password=farben7' }
-words: [zebrafink]
-rules:
-  ticket:
-    description: A number of a ticket
-    match: 'ACM-[0-9]{8}'
-    tests: { matches: ['ACM-{digit:8}'], misses: ['ACM-{digit:7}'] }
-`;
 const config = (packs: string) => `
 collectors: { in: { plugin: test, count: 1 } }
 processors: { mask: { plugin: redact, packs: ${packs} } }

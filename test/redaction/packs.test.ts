@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { applyRulesInOrder } from '../../operators/masks/apply-rule.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
 import type { MaskRule } from '../../operators/masks/mask-rule.ts';
+import { fill, Random, type Sample } from '../../plugins/pack-tests/templates.ts';
 import { loadPack, type PackRule, packNames } from '../../plugins/packs/load-packs.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { CONTEXTS, type Context, inContext } from './contexts.ts';
 import { rulesOf } from './packs.ts';
 import { nearMisses, validSample } from './samples.ts';
-import { fill, Random, type Sample } from './templates.ts';
 
 /** Later samples of some templates are not of their kind: a word as the value of a flag, say. */
 const COUNT = Math.min(20, propertyRuns(8));

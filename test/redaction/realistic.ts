@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Random } from '../../plugins/pack-tests/random.ts';
+import { generate, type Sample } from '../../plugins/pack-tests/templates.ts';
 import { CHOSEN_VALUES } from './chosen-values.ts';
-import { Random } from './random.ts';
-import { generate, type Sample } from './templates.ts';
 
 /*
  * The corpus of realistic/: lines as real programs write them, by hand, with made-up values. realistic/README.md

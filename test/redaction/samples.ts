@@ -1,6 +1,6 @@
 import type { MaskRule } from '../../operators/masks/mask-rule.ts';
+import { fill, longestRun, type Random, type Sample } from '../../plugins/pack-tests/templates.ts';
 import type { ExpressionRule } from '../../plugins/packs/load-packs.ts';
-import { fill, longestRun, type Random, type Sample } from './templates.ts';
 
 /**
  * A sample of a template. A value on its own, and personal data, are drawn again until the check of the rule accepts

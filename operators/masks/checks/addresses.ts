@@ -46,7 +46,7 @@ export function isIpv4(value: string, text = value, start = 0): boolean {
 
 /** The first group of addresses that are in use: global, private, link-local, multicast, and those for translation. */
 const FIRST_GROUP = /^(?:[23][\da-f]{3}|fe[89ab][\da-f]|f[cd][\da-f]{2}|ff[\da-f]{2}|64|100)$/i;
-/** A year with a time behind it, as Erlang writes it: `10-Jul-2019::20:50:45`. No address in use starts with 2004 to 2099. */
+/** A year with a time after it, as Erlang writes it: `10-Jul-2019::20:50:45`. No address in use starts with 2004 to 2099. */
 const YEAR_AND_TIME = /^(?:19\d\d|20(?:0[4-9]|[1-9]\d))::[0-2]?\d:[0-5]\d(?::[0-5]\d)?$/;
 const DATE_BEFORE = /\d[-/. ](?:[A-Za-z]{3,9}|\d{1,2})[-/. ]$/;
 

@@ -3,7 +3,6 @@
  * name, an address, a date or a number. What is said about a field is left to the guards of the vocabulary.
  */
 
-import { isDate } from './dates.ts';
 import { hasPhoneDigits } from './phone.ts';
 
 const LONGEST_NAME = 80;
@@ -65,7 +64,7 @@ export function isPersonName(value: string, text: string, start: number): boolea
   // In lower case as a whole. The next string of a list of columns is none.
   if (others.some((word) => CAPITALIZED.test(word)) || words.length > 3) return false;
   const before = text.slice(Math.max(0, start - LONGEST_KEY), start);
-  // Neither is what a variable is compared with.
+  // A string that a variable is compared with is no name either.
   if (isQuote(text[start - 1]))
     return !/(?:[!=]=|<>|\bin\s)\s{0,3}\(?["'`]$|,\s{0,5}\\{0,7}["'`]$/.test(before);
   const after = text.slice(start + value.length, start + value.length + LONGEST_KEY);
@@ -155,11 +154,21 @@ export const isPostcode = (value: string): boolean =>
     plain(value),
   ) && !/^0+$/.test(value);
 
+const MONTH =
+  '(?:[jJ]an|[fF][eé]b|[fF]év|[mM][aä]r|[aA]pr|[aA]vr|[mM]a[yi]|[jJ]u[nli]|[aA]ug|[aA]o[uû]|[sS]e[pt]|[oO][ckt]t|[nN]ov|[dD][eé][cz]|[gG]en|[mM]ag|[gG]iu|[lL]ug|[aA]go|[dD]ic|[eE]ne|[aA]br|[jJ]AN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[\\p{L}]{0,9}\\.?';
+const TIME = '(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\\d{2}:?\\d{2}))?)?';
+/** The source of an expression for a date, in figures or with the name of its month. It needs the flag `u`. */
+export const DATE_SOURCE =
+  `\\d{4}-\\d{1,2}-\\d{1,2}${TIME}|\\d{1,2}[./-]\\d{1,2}[./-](?:\\d{4}|\\d{2})${TIME}|\\d{4}[./]\\d{1,2}[./]\\d{1,2}` +
+  `|\\d{1,2}(?:\\.|st|nd|rd|th)?[ -](?:de |of )?${MONTH}(?:,? (?:de )?|-)\\d{4}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}` +
+  '|\\d{4}, ?\\d{1,2}, ?\\d{1,2}|\\d{4}年\\d{1,2}月\\d{1,2}日|(?:19|20)\\d{6}';
+const WHOLE_DATE = /* @__PURE__ */ new RegExp(`^(?:${DATE_SOURCE})$`, 'u');
+
 /** A date of birth, also as a time in seconds or milliseconds. */
 export function isBirthDate(value: string): boolean {
   const date = plain(value).trim();
   if (/^(?:-\d{5,13}|\d{9,10}|\d{12,13})$|^\\?\/Date\(-?\d{5,13}\)\\?\/$/.test(date)) return true;
-  if (!isDate(date)) return false;
+  if (!WHOLE_DATE.test(date)) return false;
   const [year] = /(?:1[89]|20)\d{2}/.exec(date) ?? [];
   return year === undefined ? !/^(?:0{1,2}[./-])/.test(date) : Number(year) >= 1880;
 }

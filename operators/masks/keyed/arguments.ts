@@ -15,7 +15,7 @@ const MOST_BACKSLASHES = 7;
 /** A prefix of a string, which no other character of a word stands in front of. */
 const PREFIX = /(?<![\w$])(?:[bfurnelBFURNEL]|[rR][bB]|[bB][rR]|[@$&])$/;
 /** What may follow a string in an argument. */
-const BEHIND_STRING = /^(?:$|[\s,)\]}.+;:?=|&<>!*-]|\\)/;
+const AFTER_STRING = /^(?:$|[\s,)\]}.+;:?=|&<>!*-]|\\)/;
 /** What turns a string into bytes, or wraps it, in front of its quote. */
 const WRAPPERS =
   /^(?:[\s&*(]|\\[nrt]|(?:new|await|yield)\s|(?:[\w$]{1,30}(?:\.|::|->))*(?:\[\]byte|bytes?|bytearray|get_?bytes|from|string|str|some|just|ok|of|new|secret\w{0,20}|\w{0,20}secret|sensitive\w{0,20}|\w{0,20}securitykey|encode|decode|b64decode|base64_decode|base64decode|atob|buffer|to_?bytes|utf8|wrap|array|uint8array|textencoder\(\)\.encode|literal|char\[\])\s?[({]\s?){0,8}$/i;
@@ -36,11 +36,11 @@ interface Argument {
 
 interface StringInCode {
   readonly start: number;
-  /** Behind its opening quote. */
+  /** The place after its opening quote. */
   readonly from: number;
   readonly end: number;
-  /** Behind its closing quote. */
-  readonly behind: number;
+  /** The place after its closing quote. */
+  readonly after: number;
   readonly quote: Quote;
 }
 
@@ -85,9 +85,9 @@ function argumentsAt(text: string, start: number, most: number): readonly Argume
     if (character === '"' || character === "'" || character === '`') {
       const opened = stringAt(text, at);
       if (opened === undefined) continue;
-      if (!BEHIND_STRING.test(text.slice(opened.behind, opened.behind + 2))) return found;
+      if (!AFTER_STRING.test(text.slice(opened.after, opened.after + 2))) return found;
       if (depth === 0 || string === undefined) string ??= opened;
-      at = opened.behind - 1;
+      at = opened.after - 1;
     } else if (character === '(' || character === '[' || character === '{') {
       if (++depth > DEEPEST) return found;
     } else if (character === ')' || character === ']' || character === '}') {
@@ -108,23 +108,24 @@ function stringAt(text: string, at: number): StringInCode | undefined {
   const mark = written(one);
   let count = 1;
   while (count < 3 && text.startsWith(mark, at + 1 + (count - 1) * mark.length)) count++;
-  const isEmpty = count === 2 && BEHIND_STRING.test(text.slice(at + 1 + mark.length).slice(0, 2));
+  const afterTwo = at + 1 + mark.length;
+  const isEmpty = count === 2 && AFTER_STRING.test(text.slice(afterTwo, afterTwo + 2));
   const before = text.slice(Math.max(0, at - depth - 3), at - depth);
   const prefix = PREFIX.exec(before)?.[0].length ?? 0;
   if (prefix === 0 && /[\p{L}\p{N}]$/u.test(before)) return undefined;
   const start = at - depth - prefix;
   const quote = isEmpty ? one : { ...one, count };
   const from = at + 1 + (quote.count - 1) * mark.length;
-  if (isEmpty) return { start, from, end: from, behind: from + mark.length, quote };
+  if (isEmpty) return { start, from, end: from, after: from + mark.length, quote };
   const closing = closingQuote(text, from, quote);
-  return { start, from, end: closing.start, behind: closing.end, quote };
+  return { start, from, end: closing.start, after: closing.end, quote };
 }
 
 /** The string that an argument is, without what shows that a stack trace cut it. */
 function secretIn(text: string, { start, end, string }: Argument): readonly Place[] | undefined {
   if (string === undefined || string.end === string.from) return undefined;
   if (string.start - start > 120 || !WRAPPERS.test(text.slice(start, string.start))) return undefined;
-  if (NO_VALUE.test(text.slice(string.behind, end))) return undefined;
+  if (NO_VALUE.test(text.slice(string.after, end))) return undefined;
   const content = text.slice(string.from, string.end);
   if (INTERPOLATED[string.quote.character]?.test(content)) return undefined;
   if (/[^.]\.{3}$/.test(content)) return [{ start: string.from, end: string.end - 3 }];

@@ -133,7 +133,7 @@ function restOfLine(text: string, start: number, end: number, around: () => Surr
   return to !== -1 && around().isAssignment && matchEnd(TAG_OF_YAML, text, start) === -1 ? to : -1;
 }
 
-/** A value that starts with a sign that ends others, behind an equals sign. */
+/** A value that starts with a sign that ends others, after an equals sign. */
 const SIGN_AT_START =
   /[()[\]{}<>\\&;,|]{1,2}(?=[^\s=:"'`,;&<>()[\]{}|\\]{0,20}\d)(?=[^\s=:"'`,;&<>()[\]{}|\\]{0,20}[A-Za-z])[^\s=:"'`,;&<>()[\]{}|\\]{6,}(?=\s|$)/y;
 
@@ -144,7 +144,7 @@ function startOfSigns(text: string, start: number, { list, isEnvironment }: Surr
 
 const ESCAPE = '\u001b';
 
-/** Behind the sign at a place, if the value goes on after it. */
+/** The place after the sign at a place, if the value goes on after it. */
 function goesOn(text: string, start: number, at: number, around: () => Surroundings): number {
   const sign = text[at];
   if (sign === undefined || sign === ESCAPE || /\s/.test(sign)) return -1;
@@ -156,28 +156,28 @@ function goesOn(text: string, start: number, at: number, around: () => Surroundi
       if (sign === '`' && text[at - 1] === ':') return -1;
       return /[A-Za-z0-9]/.test(text[at + 1] ?? '') || !around().isInString(sign) ? at + 1 : -1;
     case '\\':
-      return around().isInString('"') || around().isInString("'") ? -1 : behindEscape(text, at, around());
+      return around().isInString('"') || around().isInString("'") ? -1 : afterEscape(text, at, around());
     case '(':
     case '[':
     case '{':
     case ')':
     case ']':
     case '}':
-      return behindBracket(text, start, at, around);
+      return afterBracket(text, start, at, around);
     case '<':
     case '>':
-      return behindAngle(text, at, around);
+      return afterAngle(text, at, around);
     default:
-      return behindSeparator(text, start, at, around);
+      return afterSeparator(text, start, at, around);
   }
 }
 
-function behindEscape(text: string, at: number, { next }: Surroundings): number {
+function afterEscape(text: string, at: number, { next }: Surroundings): number {
   const end = matchEnd(LETTER_AFTER_BACKSLASH, text, at);
   return end !== -1 && matchEnd(next, text, end) === -1 ? end : -1;
 }
 
-function behindBracket(text: string, start: number, at: number, around: () => Surroundings): number {
+function afterBracket(text: string, start: number, at: number, around: () => Surroundings): number {
   const within = matchEnd(BRACKETS, text, at);
   if (within !== -1) return within;
   const bracket = text[at] as string;
@@ -197,7 +197,7 @@ function behindBracket(text: string, start: number, at: number, around: () => Su
 
 const isAtEnd = (text: string, at: number) => /^(?:[,;]?(?:\s|$))/.test(text.slice(at + 1, at + 3));
 
-function behindAngle(text: string, at: number, around: () => Surroundings): number {
+function afterAngle(text: string, at: number, around: () => Surroundings): number {
   const mixture = matchEnd(BAR_OR_ANGLE, text, at);
   if (mixture !== -1) return mixture;
   if (around().isOpen('>')) return -1;
@@ -206,7 +206,7 @@ function behindAngle(text: string, at: number, around: () => Surroundings): numb
   return isAtEnd(text, at) ? at + 1 : -1;
 }
 
-function behindSeparator(text: string, start: number, at: number, around: () => Surroundings): number {
+function afterSeparator(text: string, start: number, at: number, around: () => Surroundings): number {
   let end = matchEnd(SEPARATOR_OF_MIXTURE, text, at);
   if (end === -1) end = matchEnd(BAR_OR_ANGLE, text, at);
   if (end !== -1) return end;

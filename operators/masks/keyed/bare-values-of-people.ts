@@ -3,7 +3,7 @@
  * expressions says which words go on: none that starts the next key does.
  */
 
-import { DATE_SOURCE } from '../checks/dates.ts';
+import { DATE_SOURCE } from '../checks/person.ts';
 
 const u = (source: string) => new RegExp(source, 'uy');
 

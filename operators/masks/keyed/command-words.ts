@@ -176,48 +176,54 @@ function partOf(written: string, flags: string): Part {
 /** A form of a command, compiled. */
 interface Form {
   readonly parts: readonly Part[];
-  /** What stands in each line in which the form fits, if some of its arguments may be any. */
-  readonly evidence: Evidence | undefined;
+  /** The argument after those that may be any: a line without it need not be read. */
+  readonly option: RegExp | undefined;
 }
 
 function compileForm(form: string, flags: string): Form {
   const words = form.split(' ');
   const skipped = words.indexOf('…');
   const option = skipped === -1 ? undefined : words[skipped + 1]?.split('VALUE')[0];
+  const isKnown = option !== undefined && option !== '' && option !== '…';
   return {
     parts: words.map((word) => partOf(word, flags)),
-    evidence:
-      option === undefined || option === '' || option === '…'
-        ? undefined
-        : new Evidence(new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags)),
+    option: isKnown ? new RegExp(`["'\`\\s\0](?:${escapedX(option)})`, flags) : undefined,
   };
 }
 
-/** Whether an option stands in the rest of a line. In a line of many commands, it is looked for once. */
-class Evidence {
-  readonly #option: RegExp;
-  #text = '';
-  /** Where the search started, and the place of the first option after that. */
-  #from = 0;
-  #found = 0;
-  #lineEnd = 0;
+/** A line with commands. In one with many of them, an option is looked for once. */
+class CommandLine {
+  #text: string;
+  readonly #start: number;
+  readonly #end: number;
+  /** For each option where the search for it started, and where the first one after that is. */
+  readonly #options = new Map<RegExp, { readonly from: number; readonly at: number }>();
 
-  constructor(option: RegExp) {
-    this.#option = option;
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#start = start;
+    let end = text.indexOf('\n', start);
+    // A backslash continues a command in the next line.
+    while (end > start && /\\\r?$/.test(text.slice(end - 2, end))) end = text.indexOf('\n', end + 1);
+    this.#end = end === -1 ? text.length : end;
   }
 
-  isBetween(text: string, start: number, lineEnd: number): boolean {
-    const isKnown =
-      this.#text === text && this.#lineEnd === lineEnd && start >= this.#from && start <= this.#found;
-    // Another string with the same content is compared by its characters once only.
+  has(text: string, at: number): boolean {
+    if (at < this.#start || at >= this.#end || this.#text !== text) return false;
+    // Another string with the same characters is compared with them once only.
     this.#text = text;
-    if (!isKnown) {
-      const length = text.slice(start, lineEnd).search(this.#option);
-      this.#lineEnd = lineEnd;
-      this.#from = start;
-      this.#found = length === -1 ? Number.POSITIVE_INFINITY : start + length;
+    return true;
+  }
+
+  /** Whether an option may stand among the arguments of a command that ends at a place. */
+  hasOption(option: RegExp, from: number): boolean {
+    let found = this.#options.get(option);
+    if (found === undefined || from < found.from || from > found.at) {
+      const length = this.#text.slice(from, this.#end).search(option);
+      found = { from, at: length === -1 ? Number.POSITIVE_INFINITY : from + length };
+      this.#options.set(option, found);
     }
-    return this.#found < Math.min(lineEnd, start + LONGEST_COMMAND);
+    return found.at < from + LONGEST_COMMAND;
   }
 }
 
@@ -227,11 +233,11 @@ export function argumentsReader(forms: readonly string[], exact: Notation['exact
   const compiled = forms.map((form) => compileForm(form, flags));
   const isCommand = exact === 'arguments';
   return (text, start) => {
-    const { given, lineEnd } = argumentsOf(text, start, isCommand);
+    const { given, line } = argumentsOf(text, start, isCommand);
     const found: Place[] = [];
     if (given.at(0) === undefined) return found;
-    for (const { parts, evidence } of compiled) {
-      if (evidence === undefined || lineEnd === undefined || evidence.isBetween(text, start, lineEnd))
+    for (const { parts, option } of compiled) {
+      if (option === undefined || line === undefined || line.hasOption(option, start))
         match(text, given, 0, parts, 0, [], found);
     }
     return found;
@@ -241,42 +247,33 @@ export function argumentsReader(forms: readonly string[], exact: Notation['exact
 /** What stands after the name of a command. */
 interface GivenArguments {
   readonly given: Arguments;
-  /** The end of their line, unless they are written in a way in which options are not to be seen. */
-  readonly lineEnd: number | undefined;
+  /** Their line, unless they are written in a way in which options are not to be seen. */
+  readonly line: CommandLine | undefined;
 }
 
-/** Several forms ask for the arguments at the same place. */
+/** Several forms ask for the arguments at the same place, and several commands for their line. */
 let last:
   | (GivenArguments & { readonly text: string; readonly start: number; readonly isCommand: boolean })
   | undefined;
+let lastLine: CommandLine | undefined;
 
 function argumentsOf(text: string, start: number, isCommand: boolean): GivenArguments {
   if (last?.text !== text || last.start !== start || last.isCommand !== isCommand) {
-    const lineEnd = last?.text === text && last.start <= start ? last.lineEnd : undefined;
-    last = { text, start, isCommand, ...argumentsAt(text, start, isCommand, lineEnd) };
+    last = { text, start, isCommand, ...argumentsAt(text, start, isCommand) };
   }
   return last;
 }
 
 /** Those of a directive or a request stand in no list. */
-function argumentsAt(text: string, start: number, isCommand: boolean, lineEnd = 0): GivenArguments {
+function argumentsAt(text: string, start: number, isCommand: boolean): GivenArguments {
   if (isCommand) {
     const list = matchEnd(LIST, text, start);
-    if (list !== -1) return { given: new Arguments(inList(text, list)), lineEnd: undefined };
+    if (list !== -1) return { given: new Arguments(inList(text, list)), line: undefined };
     const audit = matchEnd(AUDIT, text, start);
-    if (audit !== -1) return { given: new Arguments(inAudit(text, audit)), lineEnd: undefined };
+    if (audit !== -1) return { given: new Arguments(inAudit(text, audit)), line: undefined };
   }
-  return {
-    given: new Arguments(inShell(text, start)),
-    lineEnd: start < lineEnd ? lineEnd : endOfLine(text, start),
-  };
-}
-
-/** The end of a line, with the lines that a backslash continues it in. */
-function endOfLine(text: string, start: number): number {
-  let end = text.indexOf('\n', start);
-  while (end > start && /\\\r?$/.test(text.slice(end - 2, end))) end = text.indexOf('\n', end + 1);
-  return end === -1 ? text.length : end;
+  if (lastLine?.has(text, start) !== true) lastLine = new CommandLine(text, start);
+  return { given: new Arguments(inShell(text, start)), line: lastLine };
 }
 
 /** Whether parts of a form match arguments, from one on. Adds the values to what was found. */
@@ -344,13 +341,13 @@ function openQuoteIn(part: string): string | undefined {
 }
 
 /** An escape of a line break, and a closing tag, end a word that is not in quotes. */
-const BEHIND_WORD = /\\{1,3}[rn]|<\//;
+const AFTER_WORD = /\\{1,3}[rn]|<\//;
 const CLOSING = /[)\]},.;:`]$/;
 const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 
 /** The end of a word without what is around the command, or ends a sentence. */
 function endOfWord(text: string, start: number, end: number): number {
-  const length = text.slice(start, end).search(BEHIND_WORD);
+  const length = text.slice(start, end).search(AFTER_WORD);
   let word = text.slice(start, length === -1 ? end : start + length);
   while (CLOSING.test(word)) {
     const closing = word.at(-1) as string;

@@ -3,7 +3,7 @@ import type { KeyName, Vocabulary } from './vocabulary.ts';
 /** A name in a text. */
 export interface FoundName {
   readonly start: number;
-  /** Behind its last word, without suffixes. */
+  /** The place after its last word, without suffixes. */
   readonly end: number;
   readonly entry: KeyName;
   /** Worked out by {@link KeyNames.endsOf}. */
@@ -149,7 +149,7 @@ class NameStarts {
       for (const third of unitsAt(cased, 2)) {
         const started = this.#namesOf(threeOf(cased.charCodeAt(0), cased.charCodeAt(1), third));
         started.names.add(entry);
-        // After a joint that is not there, the fourth character is one that is further behind.
+        // After a joint that is not there, the fourth character is a later one.
         const isKnown = name.length > 3 && JOINT_STARTS[name[2] as string] === undefined;
         if (!isKnown) started.isFourth = undefined;
         else if (started.isFourth) for (const unit of unitsAt(cased, 3)) started.isFourth[lowered(unit)] = 1;

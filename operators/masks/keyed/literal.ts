@@ -18,7 +18,7 @@ export interface Quote {
 /** Where a string ends: at its closing quote, or where what is around it ends. */
 export interface Closing {
   readonly start: number;
-  /** Behind its quote. */
+  /** The place after its quote. */
   readonly end: number;
   readonly isClosed: boolean;
 }
@@ -31,7 +31,7 @@ const NEAR = 500;
 const WORD = /[\p{L}\p{N}_@#%^*~!$?]/u;
 const WORDS = /[\p{L}\p{N}_@#%^*~!$?]+(?:[-.+=/:]+[\p{L}\p{N}_@#%^*~!$?]+)*/uy;
 /** What follows two quotes that have nothing between them. */
-const BEHIND_EMPTY = /^(?:$|[\s,;:)\]}>&|.="'`\\]|\/>)/;
+const AFTER_EMPTY = /^(?:$|[\s,;:)\]}>&|.="'`\\]|\/>)/;
 /** How text starts that stands between two strings of code, so that nothing can be joined to it. */
 const BETWEEN_STRINGS = /^[\s+,):;\]}.]/;
 /** Spaces that a shell takes as they are, in JSON as well, with what follows them. */
@@ -48,7 +48,7 @@ const OPENING_ENTITY = /&(?:quot|apos|#3[49]|#x2[27]);$/i;
 const LONGEST_ENTITY = 6;
 const CLOSING_ENTITY = /&(?:quot|apos|#3[49]|#x2[27]);/gi;
 /** Where a value after such a quote ends if there is no other one. */
-const BEHIND_WORD = /[\s<>]|&(?!amp;|lt;|gt;)/g;
+const AFTER_WORD = /[\s<>]|&(?!amp;|lt;|gt;)/g;
 
 /**
  * The value at a place, which may be directly after its opening quote. Undefined if there is nothing between the quotes.
@@ -63,13 +63,13 @@ const BEHIND_WORD = /[\s<>]|&(?!amp;|lt;|gt;)/g;
  */
 export function literalAt(text: string, start: number, end: number): Place | undefined {
   if (text[start - 1] === ';' && OPENING_ENTITY.test(text.slice(Math.max(0, start - LONGEST_ENTITY), start)))
-    return behindEntity(text, start);
+    return afterEntity(text, start);
   if (!isQuote(text[start - 1])) {
     const first = { start, end };
     return placeOf({ start, end: endOfBraces(text, start) ?? joinedToBare(text, start, end) }, first);
   }
   const { quote, from } = openingQuote(text, start);
-  if (quote.count > 1 && BEHIND_EMPTY.test(text.slice(from, from + 2))) return undefined;
+  if (quote.count > 1 && AFTER_EMPTY.test(text.slice(from, from + 2))) return undefined;
   const closing = closingQuote(text, from, quote);
   // What TeX writes: ``words''.
   if (quote.character === '`' && quote.count > 1 && !closing.isClosed) return undefined;
@@ -235,10 +235,10 @@ function stringAt(text: string, at: number, like?: Quote): Closing | undefined {
 const matchAt = (expression: RegExp, text: string, at: number): number =>
   Math.max(at, matchEnd(expression, text, at)) - at;
 
-function behindEntity(text: string, start: number): Place | undefined {
+function afterEntity(text: string, start: number): Place | undefined {
   const closing = firstMatch(CLOSING_ENTITY, text, start);
   const isInLine = !/[<>\n]/.test(text.slice(start, closing));
-  const end = isInLine && closing < text.length ? closing : firstMatch(BEHIND_WORD, text, start);
+  const end = isInLine && closing < text.length ? closing : firstMatch(AFTER_WORD, text, start);
   return end === start ? undefined : { start, end };
 }
 

@@ -131,7 +131,7 @@ function valuesInTag(text: string, at: number): readonly Place[] {
   return places;
 }
 
-/** Variables in front of the one that a place is behind, and those after it. */
+/** Variables before the one that ends at a place, and those after it. */
 const VARIABLES_BEFORE =
   /(?:^|[\n;]|^\s{0,20}(?:const|let|var|my|local)\s)\s{0,40}[[(]?((?:[\w.$@-]{1,60},\s?){0,8})[\w.$@-]{1,60}$/;
 const VARIABLES_AFTER = /(?:\s?,\s?[\w.$@]{1,60}){0,8}[\])]?\s?:?=\s(?![=\s])/y;

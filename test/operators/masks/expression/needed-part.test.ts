@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { costOf } from '../../../../operators/masks/expression/cost.ts';
 import { neededCharacter, neededPart } from '../../../../operators/masks/expression/needed-part.ts';
 import { compileExpression } from '../../../../operators/masks/python-regex.ts';
+import { fill, Random } from '../../../../plugins/pack-tests/templates.ts';
 import { loadPack, packNames } from '../../../../plugins/packs/load-packs.ts';
-import { fill, Random } from '../../../redaction/templates.ts';
 import { expressions, textsNear } from '../../../support/expressions.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

@@ -10,7 +10,7 @@ import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.
 import { Redactor } from '../../../../operators/masks/redact/redactor.ts';
 import { RowsMasker } from '../../../../operators/masks/rows-masker.ts';
 import { createRedactor } from '../../../../plugins/masks/redact-masking.ts';
-import { packRules } from '../../../../plugins/packs/load-packs.ts';
+import { resolvePackRules } from '../../../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../../../plugins/process/redact.ts';
 
 const TOKEN = { match: 'tk_([0-9a-z]{8})', keywords: ['tk_'] };
@@ -342,7 +342,7 @@ describe('brackets of a mask', () => {
 });
 
 describe('values in brackets', () => {
-  const secrets = redactor({ rules: packRules(['secrets/context']) });
+  const secrets = redactor({ rules: resolvePackRules(['secrets/context']) });
 
   it.each([
     ['user=<bob> password=<tr0ub4dor>', 'user=<bob> password=<<:password:>>'],
@@ -552,7 +552,7 @@ describe('a search for names of keys', () => {
     let asked = 0;
     const watched: number[] = [];
     const limited = new Redactor({
-      rules: { [id]: packRules(['secrets/context'])[id] as RedactRule },
+      rules: { [id]: resolvePackRules(['secrets/context'])[id] as RedactRule },
       ...{ confidence: 'medium', allowedValues: [], allowedKeys: [] },
       decode: { json: 0, percent: 0, base64: 0 },
       replace: () => '*',

@@ -1,1 +1,0 @@
-export * from '../../plugins/pack-tests/random.ts';
