@@ -104,14 +104,14 @@ skipWithout('opensearch')('the recipe docs/recipes/kubernetes.md', () => {
   it('stores masked lines with the fields of their pods, and continues where it was', async () => {
     const server = await startOpenSearch();
     const long = 'password=qGr4Kd0hunter2';
-    writeLogs(['F login ada password=hunter2', `P ${long.slice(0, 13)}`, `F ${long.slice(13)}`]);
+    writeLogs(['F login user=ada password=hunter2', `P ${long.slice(0, 13)}`, `F ${long.slice(13)}`]);
     const first = await runOnce(server.url);
     expect(first).toMatchObject({ code: 0 });
     const documents = (await server.documents('logs-containers-default')).map(({ _source }) => _source);
     expect(documents).toHaveLength(2);
     expect(documents.find(({ line }) => String(line).startsWith('login'))).toMatchObject({
       '@timestamp': '2026-01-02T03:04:05.000Z',
-      line: 'login ada password=<:password:>',
+      line: 'login user=ada password=<:password:>',
       stream: 'stdout',
       node: 'node1',
       kubernetes: { namespace: 'shop', pod_name: 'web-0', container_name: 'nginx', container_id: ID },

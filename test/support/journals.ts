@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { programPath } from '../servers/support/start-server.ts';
 
-const REMOTE = ['/lib/systemd/systemd-journal-remote', '/usr/lib/systemd/systemd-journal-remote'].find(
-  (path) => fs.existsSync(path),
-);
+const REMOTE = programPath('systemd-journal-remote');
 
 /** Whether journals can be written and read here: Debian's package systemd-journal-remote has what that needs. */
 export const hasJournals = REMOTE !== undefined && spawnSync('journalctl', ['--version']).status === 0;
