@@ -6,10 +6,11 @@ export type { Ambiguity } from './masks/expression/ambiguity.ts';
 export { ambiguityOf, costOf } from './masks/expression/cost.ts';
 export { shareOfText } from './masks/expression/frequency.ts';
 export { type LinearEngine, lazily, mayBeSlow } from './masks/expression/linear-engine.ts';
-export { firstUnits, lengthOf } from './masks/expression/measure.ts';
+export { firstBeyondSpace, firstUnits, lengthOf } from './masks/expression/measure.ts';
 export { neededCharacter, neededPart } from './masks/expression/needed-part.ts';
 export { type Pattern, parseExpression } from './masks/expression/pattern.ts';
 export { mayCrossStrings, mayTake } from './masks/expression/taken-units.ts';
+export type { UnitSet } from './masks/expression/unit-set.ts';
 
 // Rules.
 
@@ -20,6 +21,7 @@ export { entropyMasks } from './masks/entropy-mask.ts';
 export { KeyNames } from './masks/keyed/key-names.ts';
 export { betweenOf, compileGuard, compileNotation } from './masks/keyed/keyed-finder.ts';
 export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
+export type { Notation } from './masks/keyed/vocabulary.ts';
 export {
   compileRedactRules,
   ENTROPY_RULE,

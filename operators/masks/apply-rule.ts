@@ -1,5 +1,6 @@
 import type { MaskRule } from './mask-rule.ts';
-import { afterEmpty, type Finder, finderOf } from './search/finder.ts';
+import { afterEmpty, type Finder, finderOf, type SearchObserver } from './search/finder.ts';
+import { hasKeyword } from './search/keyword.ts';
 
 /** What applying a rule asks of it. */
 type AppliedRule = Pick<MaskRule, 'accepts' | 'finder' | 'fixed' | 'locate' | 'replace'> & {
@@ -7,11 +8,9 @@ type AppliedRule = Pick<MaskRule, 'accepts' | 'finder' | 'fixed' | 'locate' | 'r
 };
 
 /** Observes how a rule is applied. */
-export interface RuleObserver {
+export interface RuleObserver extends SearchObserver {
   /** Called before a check or a replacement of the rule, which may use the same mask. */
   beforeCall?(): void;
-  /** Called by finders that are code, before they take so many steps. It may throw to end the search. */
-  spend?(steps: number): void;
   /** Called for each value that is replaced, from the left to the right. */
   replaced(start: number, end: number, replacement: string): void;
 }
@@ -70,10 +69,10 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
  * compared with.
  */
 export function applyRulesInOrder(text: string, rules: readonly MaskRule[]): string {
-  const original = text.toLowerCase();
+  const lower = text.toLowerCase();
   let masked = text;
   for (const rule of rules) {
-    if (rule.keywords === undefined || rule.keywords.some((keyword) => original.includes(keyword))) {
+    if (rule.keywords === undefined || rule.keywords.some((keyword) => hasKeyword(text, lower, keyword))) {
       masked = applyRule(masked, rule, finderOf(rule));
     }
   }

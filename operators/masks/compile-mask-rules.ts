@@ -64,6 +64,8 @@ const SHORT_TEXT = 8192;
 const MOST_UNPLANNED = 50;
 /** Shorter texts are not worth it to start WebAssembly, which takes some milliseconds. */
 const SHORTEST_IN_BYTES = 8192;
+/** To watch a block costs less than to begin one of thirty anew. */
+const WATCHED_BLOCKS = 30;
 const LF = 0x0a;
 const NO_HITS = new Int32Array(0);
 
@@ -75,6 +77,8 @@ class MaskEngine {
   readonly #first: RulePlan;
   #best: RulePlan | undefined;
   #few = FEW_TEXTS;
+  /** So many of the next blocks of lines are watched from the start. */
+  #blocksToWatch = 0;
 
   constructor(rules: readonly MaskRule[], options: MaskRulesOptions) {
     const { onMask, boundTime, isLate = () => undefined, linearEngine } = options;
@@ -92,11 +96,13 @@ class MaskEngine {
   mask(text: string): string {
     const { length } = text;
     const plan = this.#planFor(length);
-    const candidates = plan.rulesFor(text, plan.index.rulesIn(text));
+    const { rules, places } = plan.index.candidatesIn(text);
+    const candidates = plan.rulesFor(text, rules);
     const list = candidates.length === 0 ? plan.common : plan.together(candidates);
     if (list.length === 0) return text;
     // Events have many short strings, so an attempt at one costs no closure.
     const run = this.#unwatchedRun(plan);
+    run.know(text, places);
     try {
       const masked = this.#apply(plan, list, text, run);
       this.#tell(run);
@@ -162,7 +168,7 @@ class MaskEngine {
     const plan = this.#best;
     const bytes = plan?.bytes;
     if (plan === undefined || bytes === undefined) return -1;
-    const hits = plan.index.isEmpty ? NO_HITS : scanForLiterals(plan.index.table, lines);
+    const hits = plan.index.isEmpty ? NO_HITS : scanForLiterals(plan.index.tables, lines);
     if (hits === undefined) return -1;
     if (!bytes.holdBytes(lines)) return -1;
     const candidates = plan.checkKeywords(plan.index.linesInBytes(lines, hits), bytes);
@@ -186,10 +192,14 @@ class MaskEngine {
    * @throws what `boundTime` throws: then nothing was told, and each line of a block has to be masked by itself
    */
   #attempt(plan: RulePlan, length: number, longest: number, apply: (run: MaskRun) => string): string {
-    // What has to be watched in the end is not begun without.
+    // What has to be watched in the end is not begun without: so are some blocks after one that had to be.
     const isWatched =
-      this.#boundTime !== undefined && plan.common.some((rule) => rule.stepsOn(length, longest) > FEW_STEPS);
-    if (isWatched) return this.#watched(plan, length, apply);
+      this.#boundTime !== undefined &&
+      (this.#blocksToWatch > 0 || plan.common.some((rule) => rule.stepsOn(length, longest) > FEW_STEPS));
+    if (isWatched) {
+      this.#blocksToWatch--;
+      return this.#watched(plan, length, apply);
+    }
     const run = this.#unwatchedRun(plan);
     try {
       const masked = apply(run);
@@ -197,6 +207,7 @@ class MaskEngine {
       return masked;
     } catch (error) {
       if (error !== TO_BE_WATCHED) throw error;
+      this.#blocksToWatch = WATCHED_BLOCKS;
     }
     return this.#watched(plan, length, apply);
   }
@@ -302,13 +313,14 @@ class MaskEngine {
   ): boolean {
     const changed: { start: number; end: number; text: string }[] = [];
     let cursor: LineCursor | undefined;
-    for (const { line, rules } of candidates) {
+    for (const { line, rules, places } of candidates) {
       const list = plan.between(rules, from, to);
       if (list.length === 0) continue;
       cursor ??= new LineCursor(lines);
       cursor.goTo(line);
       const { start, end, text } = cursor;
       let masked = text;
+      run.know(text, places);
       for (const rule of list) {
         masked = this.#applyOne(plan, rule, masked, run);
         if (run.hasInserted && plan.insertedRules(masked, rule, rules).length > 0) return false;

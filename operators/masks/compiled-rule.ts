@@ -8,6 +8,7 @@ import { parseExpression } from './expression/pattern.ts';
 import type { MaskRule } from './mask-rule.ts';
 import { type Finder, GroupFinder, masksWholeMatches, PlainFinder } from './search/finder.ts';
 import { findRun, LiteralFinder, SHORTEST_RUN } from './search/finders.ts';
+import { hasKeyword } from './search/keyword.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 /** For a rule that is seldom tried, a plan is not worth its time. */
@@ -82,7 +83,7 @@ export class CompiledRule {
     const { keywords } = this.rule;
     if (keywords === undefined) return true;
     const lower = text.toLowerCase();
-    return keywords.some((keyword) => lower.includes(keyword));
+    return keywords.some((keyword) => hasKeyword(text, lower, keyword));
   }
 
   /** Whether a string has the part of the expression that is needed, if one is known. */

@@ -1,5 +1,6 @@
 import type { Cost } from './expression/cost.ts';
 import type { Place, ValuesOfMatch } from './search/finder.ts';
+import type { Keyword } from './search/keyword.ts';
 
 export type { Place, Span } from './search/finder.ts';
 
@@ -16,10 +17,10 @@ export interface MaskRule extends ValuesOfMatch {
    */
   readonly part?: RegExp | undefined;
   /**
-   * Substrings in lower case. The rule applies only to strings that contain one of them, in any case, before the
-   * first rule has changed anything. Absent: the rule applies to every string.
+   * The rule applies only to strings that have one of them, before the first rule has changed anything. Absent: the rule applies
+   * to every string.
    */
-  readonly keywords?: readonly string[];
+  readonly keywords?: readonly Keyword[];
   /**
    * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
    * goes on inside the match, at the next character after its start, as far as that costs little. With `false` it goes on at

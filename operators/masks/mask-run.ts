@@ -20,6 +20,8 @@ export class MaskRun implements RuleObserver {
   beforeCall: () => void = DO_NOTHING;
   readonly #isInert: (text: string) => boolean;
   readonly #isLate: (() => boolean | undefined) | undefined;
+  #text: string | undefined;
+  #places: readonly number[] = [];
   #steps = 0;
   /** How many steps it could have taken when it was last asked whether it is late. */
   #asked = 0;
@@ -44,6 +46,16 @@ export class MaskRun implements RuleObserver {
     if (this.#steps - this.#asked < STEPS_BETWEEN) return;
     this.#asked = this.#steps;
     if (this.#isLate() ?? this.#steps > FEW_STEPS) throw TO_BE_WATCHED;
+  }
+
+  /** Says where names may start in a string, as long as it is that string. */
+  know(text: string, places: readonly number[]): void {
+    this.#text = text;
+    this.#places = places;
+  }
+
+  placesIn(text: string): readonly number[] | undefined {
+    return text === this.#text ? this.#places : undefined;
   }
 
   /** The name of the rule that runs, or an empty string. */

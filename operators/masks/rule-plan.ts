@@ -64,15 +64,15 @@ export class RulePlan {
     if (this.#unfound.length === 0 && !candidates.some(({ rules }) => rules.some(isGuarded)))
       return candidates;
     const cursor = new LineCursor(lines);
-    const checked = ({ line, rules }: CandidateLine): CandidateLine => {
+    const checked = ({ line, rules, places }: CandidateLine): CandidateLine => {
       cursor.goTo(line);
-      return { line, rules: this.rulesFor(cursor.text, rules) };
+      return { line, rules: this.rulesFor(cursor.text, rules), places };
     };
     if (this.#unfound.length === 0) return candidates.map(checked);
     const all: CandidateLine[] = [];
     for (let line = 0, next = 0; !cursor.isAtEnd; line++) {
-      const found = candidates[next]?.line === line ? (candidates[next++]?.rules ?? []) : [];
-      const candidate = checked({ line, rules: found });
+      const found = candidates[next]?.line === line ? candidates[next++] : undefined;
+      const candidate = checked(found ?? { line, rules: [], places: [] });
       if (candidate.rules.length > 0) all.push(candidate);
     }
     return all;

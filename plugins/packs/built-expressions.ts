@@ -2,11 +2,15 @@ import { compileExpression } from '../../operators/index.ts';
 import {
   betweenOf,
   costOf,
+  firstBeyondSpace,
   firstUnits,
   lengthOf,
+  type Notation,
   neededCharacter,
   neededPart,
+  type Pattern,
   parseExpression,
+  type UnitSet,
 } from '../../operators/internal-masks.ts';
 import type { BuiltExpression, WrittenPack } from './pack-schema.ts';
 
@@ -32,12 +36,28 @@ export function expressionsOf(rules: WrittenPack['rules']): Record<string, Built
   );
 }
 
-/** The characters of ASCII with which a notation can go on after a key. Undefined if it may be nothing. */
-export function startsOf(notation: { readonly form: string }): string | undefined {
+/** The characters of ASCII with which a notation can go on after a key, at once and after white space: see `Notation`. */
+export function startsOf(notation: { readonly form: string }): Pick<Notation, 'starts' | 'startsAfterSpace'> {
   const parsed = parseExpression(betweenOf(notation));
-  if (parsed === undefined || lengthOf(parsed.pattern).min === 0) return undefined;
-  const units = firstUnits(parsed.pattern);
-  return Array.from({ length: 128 }, (_, unit) => (units.has(unit) ? String.fromCharCode(unit) : '')).join(
-    '',
-  );
+  if (parsed === undefined) return {};
+  const pattern = withLookAheads(parsed.pattern);
+  if (lengthOf(pattern).min === 0) return {};
+  const beyond = firstBeyondSpace(pattern);
+  return {
+    starts: asciiOf(firstUnits(pattern)),
+    startsAfterSpace: beyond.isPassed ? undefined : asciiOf(beyond.units),
+  };
 }
+
+/** What has to follow stands for itself, up to the end of the first one: nothing is known of what follows that. */
+function withLookAheads(pattern: Pattern): Pattern {
+  const items = pattern.kind === 'sequence' ? pattern.items : [pattern];
+  const at = items.findIndex((item) => item.kind === 'look' && !item.behind && !item.negative);
+  const look = items[at];
+  if (look?.kind !== 'look' || lengthOf({ kind: 'sequence', items: items.slice(0, at) }).max > 0)
+    return pattern;
+  return look.inside;
+}
+
+const asciiOf = ({ ascii }: UnitSet): string =>
+  [...ascii].map((bit, unit) => (bit === 1 ? String.fromCharCode(unit) : '')).join('');

@@ -79,7 +79,7 @@ export class PackReader {
       this.#problems.add(`: the pack has no rules, names, notations, guards or words`);
     if (this.#problems.hasAny) return undefined;
     const { description } = main.content;
-    const notations = added.notations?.map((notation) => ({ ...notation, starts: startsOf(notation) }));
+    const notations = added.notations?.map((notation) => ({ ...notation, ...startsOf(notation) }));
     return {
       name: this.#name,
       description: typeof description === 'string' ? description : `The pack ${this.#name}`,

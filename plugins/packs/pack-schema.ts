@@ -139,15 +139,27 @@ function formsOf({ form, options }: WrittenCommand): readonly string[] {
 
 /** What stands between two words of a command, in a shell and in lists. */
 const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','"];
+
+/** What follows a name: space, and the quote of a name in a list or in a record of audit. */
+const SPACE = [' ', '\t', '\0', '\\'];
+const QUOTES = ['"', "'", '`'].flatMap((quote) =>
+  [' ', ',', '"', "'", '`', '\\'].map((next) => quote + next),
+);
+
 const LONG_ENOUGH = 4;
 
-/** What stands in each text with a command. */
-function literalsOfCommand([first = '', second]: readonly string[]): readonly string[] {
-  const lower = first.toLowerCase();
-  if (second === undefined || !/^[\w-]+$/.test(second)) {
-    return lower.length >= LONG_ENOUGH ? [lower] : [' ', '\t', '"', "'"].map((after) => lower + after);
+/** What stands in each text with one of some commands, of which the second words are given. */
+function literalsOf(name: string, kind: string, seconds: readonly (string | undefined)[]) {
+  const lower = name.toLowerCase();
+  const isKnown = (second: string | undefined) => second !== undefined && /^[\w-]+$/.test(second);
+  if (!seconds.every(isKnown)) {
+    const after = kind === 'command' ? [...SPACE, ...QUOTES] : SPACE;
+    if (lower.length >= LONG_ENOUGH) return { literals: [lower], followedBy: after };
+    // What is so short is found by what follows it.
+    return { literals: [...new Set(after.map((text) => lower + text.slice(0, 1)))] };
   }
-  return BETWEEN_WORDS.map((between) => `${lower.slice(-LONG_ENOUGH)}${between}${second.toLowerCase()}`);
+  const known = [...new Set(seconds.map((second) => second?.toLowerCase()))];
+  return { literals: known.flatMap((second) => BETWEEN_WORDS.map((between) => lower + between + second)) };
 }
 
 /** Tables of commands, and the kinds of their names. */
@@ -177,17 +189,17 @@ function notationOf(written: WrittenCommand, notation: string, rest: string, kin
  * of the commands, in their order. Where several commands with different further words share an entry, there are more.
  */
 export function ofCommands(commands: readonly WrittenCommand[], kind = 'command') {
-  const names = new Map<string, { readonly only: string[]; readonly literals: Set<string> }>();
+  const names = new Map<string, { readonly only: string[]; readonly seconds: (string | undefined)[] }>();
   const written = commands.map((command) => {
     const rests = new Map<string, string>();
     for (const words of command.command.split('|')) {
       const [name = '', ...rest] = words.split(' ');
       const notation = [command.command, ...rest, command.form ?? command.options].join(' ');
       rests.set(notation, rest.map((word) => `${word} `).join(''));
-      const known = names.get(name) ?? { only: [], literals: new Set() };
+      const known = names.get(name) ?? { only: [], seconds: [] };
       names.set(name, known);
       if (!known.only.includes(notation)) known.only.push(notation);
-      for (const literal of literalsOfCommand([name, ...rest])) known.literals.add(literal);
+      known.seconds.push(rest[0]);
     }
     return [...rests].map(([notation, rest]) => notationOf(command, notation, rest, kind));
   });
@@ -196,12 +208,12 @@ export function ofCommands(commands: readonly WrittenCommand[], kind = 'command'
     ...written.flatMap((made) => made.slice(1)),
   ];
   return {
-    names: [...names].map(([name, { only, literals }]) => ({
+    names: [...names].map(([name, { only, seconds }]) => ({
       name,
       kind,
       start: 'word' as const,
       only,
-      literals: [...literals],
+      ...literalsOf(name, kind, seconds),
       keys: [name],
       not: ['-'],
     })),
@@ -293,6 +305,7 @@ const NameSchema = z.strictObject({
   only: Words.optional(),
   opens: Words.optional(),
   literals: Words.optional(),
+  followedBy: Words.optional(),
   /** Keys that have this name, and keys that do not. */
   keys: Words,
   not: Words,
@@ -302,6 +315,7 @@ const NotationSchema = z.strictObject({
   notation: z.string(),
   form: z.string().regex(/(?:KEY|NAME).*VALUE/s, 'a form with KEY or NAME, and VALUE'),
   starts: z.string().optional(),
+  startsAfterSpace: z.string().optional(),
   ends: z.string().optional(),
   arguments: Words.optional(),
   exact: z.enum(['arguments', 'all']).optional(),

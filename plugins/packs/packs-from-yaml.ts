@@ -84,7 +84,7 @@ export function withExpressions(files: Readonly<Record<string, string>>): Record
       const expressions = expressionsOf(pack.rules);
       const vocabulary = pack.vocabulary && {
         ...pack.vocabulary,
-        notations: pack.vocabulary.notations.map((notation) => ({ ...notation, starts: startsOf(notation) })),
+        notations: pack.vocabulary.notations.map((notation) => ({ ...notation, ...startsOf(notation) })),
       };
       return [name, JSON.stringify({ ...pack, vocabulary, expressions } satisfies BuiltPack)];
     }),

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
-import { KeyNames, literalsOf } from '../../operators/masks/keyed/key-names.ts';
+import { type FoundName, KeyNames, literalsOf } from '../../operators/masks/keyed/key-names.ts';
 import { compileNotation } from '../../operators/masks/keyed/keyed-finder.ts';
 import { VALUE_READERS } from '../../operators/masks/keyed/value-readers.ts';
 import type { KeyName } from '../../operators/masks/keyed/vocabulary.ts';
+import { hasKeyword } from '../../operators/masks/search/keyword.ts';
+import { LiteralIndex } from '../../operators/masks/search/literal-index.ts';
 import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { loadPack } from '../../plugins/packs/load-packs.ts';
 import { VocabularySchema, type WrittenPack } from '../../plugins/packs/pack-schema.ts';
@@ -97,11 +99,35 @@ describe.each(PACKS)('%s', (pack, usualKinds) => {
       '$name has one of its literals in each key',
       (entry) => {
         const literals = literalsOf([entry]);
-        const texts = entry.keys.map((key) => key.toLowerCase() + (entry.opens?.[0] ?? ''));
-        const without = texts.filter((text) => !literals.some((literal) => text.includes(literal)));
+        const texts = entry.keys.map((key) => key + (entry.opens?.[0] ?? ''));
+        const without = texts.filter(
+          (text) => !literals.some((literal) => hasKeyword(text, text.toLowerCase(), literal)),
+        );
         expect(without).toEqual([]);
       },
     );
+
+    it('are found where their literals say that they may start', () => {
+      const search = new KeyNames(names, vocabulary);
+      const index = new LiteralIndex([literalsOf(names)]);
+      const texts = names.flatMap(({ keys, opens = [''] }) =>
+        keys.flatMap((key) => [
+          `my_${key}${opens[0]} `,
+          `  x ${key.toUpperCase()}${opens[0]} `,
+          `${key} = 7, ${key}: `,
+        ]),
+      );
+      for (const text of texts) {
+        const found = search.in(text, index.candidatesIn(text).places).map(({ start, end }) => [start, end]);
+        // Others have no literal of theirs after them, as the name of a function without a bracket.
+        const isOpened = ({ entry }: FoundName) => entry.opens === undefined && entry.literals === undefined;
+        const all = search.in(`${text} `).filter(isOpened);
+        expect({ text, found }).toEqual({
+          text,
+          found: expect.arrayContaining(all.map(({ start, end }) => [start, end])),
+        });
+      }
+    });
 
     it('have a kind with checks and readers that exist', () => {
       expect(names.filter(({ kind }) => !Object.hasOwn(kinds, kind))).toEqual([]);

@@ -35,15 +35,17 @@ interface Masker {
   /** How many matches `mask` has masked. */
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
-  readonly scan: (from: number, end: number, table: number, hits: number) => number;
+  readonly scan: (from: number, end: number, ...[threes, fours, sixes, hits]: readonly number[]) => number;
 }
 
-/** Of the memory: the rules; a text; what becomes of it; a table of literals, and where they may be. */
+/** Of the memory: the rules; a text; what becomes of it; three tables of literals, and where they may be. */
 const RULES = 16;
 const TEXT = 128 * 1024;
 const OTHER = 320 * 1024;
-const TABLE = 512 * 1024;
-const HITS = 544 * 1024;
+const THREES = 512 * 1024;
+const FOURS = 576 * 1024;
+const SIXES = 640 * 1024;
+const HITS = 704 * 1024;
 /** What may be read and written beyond a text. */
 const BEYOND = 32;
 const MOST_TEXT = OTHER - TEXT - BEYOND;
@@ -56,30 +58,38 @@ const decoder = new TextDecoder();
 let masker: Masker | 'none' | undefined;
 /** Whose rules its memory has. */
 let loaded: object | undefined;
-let loadedTable: Uint8Array | undefined;
+let loadedTables: LiteralTables | undefined;
 
 /** There is room for a hit at each byte. */
 const MOST_SCANNED = 64 * 1024;
 
+/** Bits for hashes of three, four and six characters, 64 KiB each. */
+export interface LiteralTables {
+  readonly threes: Uint8Array;
+  readonly fours: Uint8Array;
+  readonly sixes: Uint8Array;
+}
+
 /**
  * Looks for literals in bytes, as `LiteralIndex` describes it.
  *
- * @param table of an index.
- * @returns the positions whose three characters are in the table, until the next call; some may be beyond the end.
- * Undefined for too many bytes, or where there is no WebAssembly with vectors.
+ * @returns the positions whose characters are in a table, until the next call; some may be beyond the end. Undefined for too
+ * many bytes, or where there is no WebAssembly with vectors.
  */
-export function scanForLiterals(table: Uint8Array, bytes: Uint8Array): Int32Array | undefined {
+export function scanForLiterals(tables: LiteralTables, bytes: Uint8Array): Int32Array | undefined {
   masker ??= newMasker();
   if (masker === 'none' || bytes.length > MOST_SCANNED) return undefined;
   const { memory, scan } = masker;
-  if (loadedTable !== table) {
+  if (loadedTables !== tables) {
     // A time-out may end this at any point.
-    loadedTable = undefined;
-    memory.set(table, TABLE);
-    loadedTable = table;
+    loadedTables = undefined;
+    memory.set(tables.threes, THREES);
+    memory.set(tables.fours, FOURS);
+    memory.set(tables.sixes, SIXES);
+    loadedTables = tables;
   }
   memory.set(bytes, TEXT);
-  return new Int32Array(memory.buffer, HITS, scan(TEXT, TEXT + bytes.length, TABLE, HITS));
+  return new Int32Array(memory.buffer, HITS, scan(TEXT, TEXT + bytes.length, THREES, FOURS, SIXES, HITS));
 }
 
 interface Image {

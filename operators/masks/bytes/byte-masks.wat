@@ -1,9 +1,9 @@
 ;; `mask` masks the matches of one rule in a text of ASCII: it looks for a character that every match has, sixteen bytes
 ;; together; goes back over what may stand before it in a match; and asks the rule's automaton from there.
-;; `scan` looks for literals of many rules: see finders.ts.
+;; `scan` looks for literals of many rules: see literal-index.ts.
 ;; `npm run wat` makes byte-masks-code.ts of it.
 (module
-  (memory (export "memory") 13)
+  (memory (export "memory") 16)
 
   ;; How many matches the last call has masked.
   (global $count (export "count") (mut i32) (i32.const 0))
@@ -135,54 +135,49 @@
       (then (call $copy (local.get $copied) (local.get $to) (i32.sub (local.get $end) (local.get $copied))))
       (else (local.get $to))))
 
-  ;; 1 if the first three bytes of a word are in the table, or else 0. It has a bit for each slot.
-  (func $isInTable (param $table i32) (param $bytes i32) (result i32)
-    (local $hash i32)
-    (local.set $hash (i32.mul (i32.and (i32.const 0xffffff) (local.get $bytes)) (i32.const 0x9e3779b1)))
-    (i32.and (i32.const 1)
-      (i32.shr_u
-        (i32.load8_u (i32.add (local.get $table) (i32.shr_u (local.get $hash) (i32.const 17))))
-        (i32.and (i32.shr_u (local.get $hash) (i32.const 14)) (i32.const 7)))))
-
-  ;; Writes to $hits the positions at which three characters stand that are in the table, in either case. Returns how
-  ;; many there are. Reads up to seven bytes after $end, and writes four after the hits.
+  ;; Writes to $hits the positions at which three, four or six characters stand that are in the table of as many, in either
+  ;; case. Returns how many there are. Reads up to seven bytes after $end, and writes four after the hits. A table has a bit
+  ;; for the upper 19 bits of a hash.
   (func (export "scan")
-    (param $at i32) (param $end i32) (param $table i32) (param $hits i32)
+    (param $at i32) (param $end i32) (param $threes i32) (param $fours i32) (param $sixes i32) (param $hits i32)
     (result i32)
     (local $bytes i64)
     (local $hit i32)
     (local $start i32)
-    (local $position i32)
-    (local $is0 i32) (local $is1 i32) (local $is2 i32) (local $is3 i32) (local $is4 i32) (local $is5 i32)
+    (local $three i32)
+    (local $four i32)
+    (local $six i32)
     (local.set $start (local.get $at))
     (local.set $hit (local.get $hits))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
         (local.set $bytes (i64.or (i64.load (local.get $at)) (i64.const 0x2020202020202020)))
-        (local.set $is0 (call $isInTable (local.get $table) (i32.wrap_i64 (local.get $bytes))))
-        (local.set $is1 (call $isInTable (local.get $table) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 8)))))
-        (local.set $is2 (call $isInTable (local.get $table) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 16)))))
-        (local.set $is3 (call $isInTable (local.get $table) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 24)))))
-        (local.set $is4 (call $isInTable (local.get $table) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 32)))))
-        (local.set $is5 (call $isInTable (local.get $table) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 40)))))
-        (if (i32.or (i32.or (i32.or (local.get $is0) (local.get $is1)) (i32.or (local.get $is2) (local.get $is3)))
-              (i32.or (local.get $is4) (local.get $is5)))
-          (then
-            (local.set $position (i32.sub (local.get $at) (local.get $start)))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 0)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is0) (i32.const 2))))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 1)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is1) (i32.const 2))))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 2)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is2) (i32.const 2))))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 3)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is3) (i32.const 2))))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 4)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is4) (i32.const 2))))
-            (i32.store (local.get $hit) (i32.add (local.get $position) (i32.const 5)))
-            (local.set $hit (i32.add (local.get $hit) (i32.shl (local.get $is5) (i32.const 2))))
-          ))
-        (local.set $at (i32.add (local.get $at) (i32.const 6)))
+        (local.set $four (i32.mul (i32.wrap_i64 (local.get $bytes)) (i32.const 0x9e3779b1)))
+        (local.set $three
+          (i32.mul (i32.and (i32.wrap_i64 (local.get $bytes)) (i32.const 0xffffff)) (i32.const 0x9e3779b1)))
+        (local.set $six
+          (i32.add (local.get $four)
+            (i32.mul
+              (i32.and (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 32))) (i32.const 0xffff))
+              (i32.const 0x85ebca6b))))
+        (i32.store (local.get $hit) (i32.sub (local.get $at) (local.get $start)))
+        (local.set $hit
+          (i32.add (local.get $hit)
+            (i32.shl
+              (i32.and (i32.const 1)
+                (i32.or
+                  (i32.or
+                    (i32.shr_u
+              (i32.load8_u (i32.add (local.get $threes) (i32.shr_u (local.get $three) (i32.const 16))))
+              (i32.and (i32.shr_u (local.get $three) (i32.const 13)) (i32.const 7)))
+                    (i32.shr_u
+              (i32.load8_u (i32.add (local.get $fours) (i32.shr_u (local.get $four) (i32.const 16))))
+              (i32.and (i32.shr_u (local.get $four) (i32.const 13)) (i32.const 7))))
+                  (i32.shr_u
+              (i32.load8_u (i32.add (local.get $sixes) (i32.shr_u (local.get $six) (i32.const 16))))
+              (i32.and (i32.shr_u (local.get $six) (i32.const 13)) (i32.const 7)))))
+              (i32.const 2))))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $next)))
     (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 2))))

@@ -76,3 +76,46 @@ export function firstUnits(pattern: Pattern): UnitSet {
       return unitsIn(pattern);
   }
 }
+
+/**
+ * What the first code unit of a match can be that is no white space, and whether a match can be nothing but white space.
+ */
+export function firstBeyondSpace(pattern: Pattern): { readonly units: UnitSet; readonly isPassed: boolean } {
+  switch (pattern.kind) {
+    case 'character': {
+      const { units } = pattern;
+      return { units: units.intersection(NO_SPACE), isPassed: units.intersects(SPACE) };
+    }
+    case 'sequence': {
+      let units = UnitSet.none;
+      for (const item of pattern.items) {
+        const first = firstBeyondSpace(item);
+        units = units.union(first.units);
+        if (!first.isPassed) return { units, isPassed: false };
+      }
+      return { units, isPassed: true };
+    }
+    case 'choice': {
+      const all = pattern.branches.map(firstBeyondSpace);
+      return {
+        units: all.reduce((union, { units }) => union.union(units), UnitSet.none),
+        isPassed: all.some(({ isPassed }) => isPassed),
+      };
+    }
+    case 'repetition': {
+      if (pattern.max === 0) return { units: UnitSet.none, isPassed: true };
+      const { units, isPassed } = firstBeyondSpace(pattern.item);
+      return { units, isPassed: isPassed || pattern.min === 0 };
+    }
+    default:
+      return { units: unitsIn(pattern), isPassed: true };
+  }
+}
+
+const SPACE = /* @__PURE__ */ UnitSet.of(' \t\n\v\f\r\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff').union(
+  /* @__PURE__ */ new UnitSet(new Uint8Array(128), [0x2000, 0x200a]),
+);
+const NO_SPACE = /* @__PURE__ */ new UnitSet(
+  /* @__PURE__ */ SPACE.ascii.map((bit) => 1 - bit),
+  [0x80, 0xffff],
+);

@@ -99,13 +99,40 @@ const fromHex = (digits: string): string =>
 
 function* inShell(text: string, start: number): Generator<Argument> {
   for (let at = start; ; ) {
-    const from = matchEnd(SPACE, text, at);
+    const from = isOneSpace(text, at) ? at + 1 : matchEnd(SPACE, text, at);
     if (from === -1) return;
-    const argument = wordAt(text, from);
+    const argument = plainWordAt(text, from) ?? wordAt(text, from);
     if (argument === undefined) return;
     yield argument;
     at = argument.next;
   }
+}
+
+/** Whether a space is the only one between two words, as most are. */
+const isOneSpace = (text: string, at: number): boolean =>
+  text.charCodeAt(at) === 0x20 && (KINDS[text.charCodeAt(at + 1)] ?? SPECIAL) === PLAIN;
+
+/** What a character of ASCII is in a word: a part of it, what ends it, or what has to be looked at. */
+const PLAIN = 0;
+const END = 1;
+const SPECIAL = 2;
+const KINDS = /* @__PURE__ */ Uint8Array.from({ length: 128 }, (_, unit) => {
+  const character = String.fromCharCode(unit);
+  if (/[\s\0|]/.test(character)) return END;
+  return /["'`;&\\]/.test(character) ? SPECIAL : PLAIN;
+});
+
+/** A word without quotes and escapes, as most are. Undefined if there is none, or anything else. */
+function plainWordAt(text: string, start: number): (Argument & { readonly next: number }) | undefined {
+  let at = start;
+  let kind = PLAIN;
+  for (; at < text.length; at++) {
+    kind = KINDS[text.charCodeAt(at)] ?? SPECIAL;
+    if (kind !== PLAIN) break;
+  }
+  if (at === start || kind === SPECIAL) return undefined;
+  const content = text.slice(start, Math.min(at, start + LONGEST));
+  return { start, end: at, content, isBounded: false, next: at };
 }
 
 /** A word of a shell. A quote in front of which a word stands ends what is around the command. */

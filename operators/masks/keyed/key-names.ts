@@ -1,3 +1,4 @@
+import type { Keyword } from '../search/keyword.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
 
 /** A name in a text. */
@@ -40,7 +41,9 @@ export class KeyNames {
   readonly #known = new Map<string, readonly CompiledName[]>();
   readonly #suffix: RegExp;
   readonly #marks: RegExp;
-  #last: { readonly text: string; readonly found: readonly FoundName[] } | undefined;
+  #last:
+    | { readonly text: string; readonly found: readonly FoundName[]; readonly isWhole: boolean }
+    | undefined;
 
   constructor(names: readonly KeyName[], { suffixes, marks }: Pick<Vocabulary, 'suffixes' | 'marks'>) {
     for (const entry of names) {
@@ -53,20 +56,30 @@ export class KeyNames {
     this.#marks = new RegExp(`(?:${marks}){1,3}`, 'iy');
   }
 
-  /** The names in a text, from the left to the right. Rules ask about the same text one after the other. */
-  in(text: string): readonly FoundName[] {
-    if (this.#last?.text === text) return this.#last.found;
+  /**
+   * The names in a text, from the left to the right. Rules ask about the same text one after the other.
+   *
+   * @param places pairs of the first and the last place where one may start, if that is known: see `Candidates`
+   */
+  in(text: string, places?: readonly number[]): readonly FoundName[] {
+    const last = this.#last;
+    if (last?.text === text && (last.isWhole || places !== undefined)) return last.found;
     const found: FoundName[] = [];
+    if (places === undefined) this.#addNames(text, 0, text.length, found);
+    else for (const [from, to] of joinedPlaces(places)) this.#addNames(text, from, to, found);
+    this.#last = { text, found, isWhole: places === undefined };
+    return found;
+  }
+
+  #addNames(text: string, from: number, to: number, found: FoundName[]): void {
     const starts = this.#starts;
-    for (let at = starts.next(text, 0); at !== -1; at = starts.next(text, at + 1)) {
+    for (let at = starts.next(text, from, to); at !== -1; at = starts.next(text, at + 1, to)) {
       const end = matchEnd(starts.expression, text, at);
       if (end === -1) continue;
       for (const name of this.#entriesOf(text.slice(at, end))) {
         if (isNameAt(text, at, name)) found.push({ start: at, end, entry: name.entry });
       }
     }
-    this.#last = { text, found };
-    return found;
   }
 
   #entriesOf(written: string): readonly CompiledName[] {
@@ -174,15 +187,16 @@ class NameStarts {
     return names;
   }
 
-  /** The first place at or after another one, or −1. */
-  next(text: string, from: number): number {
+  /** The first place from one to another, or −1. */
+  next(text: string, from: number, to: number): number {
     const bits = this.#bits;
     const { length } = text;
+    const last = Math.min(to, length - 2);
     // Beyond the end of a string, a character is no number, which would make the loop slow.
     const unitAt = (at: number) => (at < length ? text.charCodeAt(at) : 0);
     let a = unitAt(from);
     let b = unitAt(from + 1);
-    for (let at = from; at < length - 1; at++) {
+    for (let at = from; at <= last; at++) {
       const c = unitAt(at + 2);
       const three = threeOf(a, b, c);
       const slot = slotOf(three);
@@ -316,31 +330,65 @@ const IS_LOWER = /* @__PURE__ */ flags(/[a-z0-9]/);
 /** A character in percent encoding, or an escape of JSON. */
 const ENCODED = /%[0-9A-F]{2}$|\\[nrt]$/i;
 
-/** Literals in lower case of which a text has one if it has one of the names. */
-export function literalsOf(names: readonly KeyName[]): string[] {
-  return [...new Set(names.flatMap(literalsOfName))];
+/** Places in order, those that overlap as one. */
+function joinedPlaces(places: readonly number[]): readonly (readonly [from: number, to: number])[] {
+  const joined: [number, number][] = [];
+  const pairs: (readonly [number, number])[] = [];
+  for (let i = 0; i < places.length; i += 2)
+    pairs.push([Math.max(0, places[i] as number), places[i + 1] as number]);
+  if (pairs.length > 1) pairs.sort(([a], [b]) => a - b);
+  for (const [from, to] of pairs) {
+    const last = joined.at(-1);
+    if (last === undefined || from > last[1]) joined.push([from, to]);
+    else if (to > last[1]) last[1] = to;
+  }
+  return joined;
 }
 
-function literalsOfName({ name, only_after, opens, literals }: KeyName): readonly string[] {
-  if (literals !== undefined) return literals;
+/** Keywords of which a text has one if it has one of the names, with how far before it the name starts. */
+export function literalsOf(names: readonly KeyName[]): Keyword[] {
+  const keywords = names.flatMap(literalsOfName);
+  return names.some(({ followedBy }) => followedBy !== undefined)
+    ? [...keywords, ...PROGRAM_ENDINGS]
+    : keywords;
+}
+
+/** What may stand between the name of a program and its arguments. */
+const PROGRAM_ENDINGS = ['.exe', '.cmd', '.bat', '.sh', '.py', '.pl', '.rb'].map(
+  (text): Keyword => ({ text, followedBy: [' ', '\t', '\0', '"', "'", '\\'], back: 40 }),
+);
+
+function literalsOfName(entry: KeyName): readonly Keyword[] {
+  const { name, start, after, only_after, opens, literals, followedBy } = entry;
+  const startsWord = start === 'word' && after === undefined && only_after === undefined;
+  if (literals !== undefined) return literals.map((text) => ({ text, followedBy, startsWord, back: 0 }));
   const lower = name.toLowerCase();
   const words = lower.split(' ');
   if (opens !== undefined) {
     const last = /[^ .]*$/.exec(lower)?.[0] ?? lower;
-    return opens.map((opening) => last + opening);
+    const back = longestOf(lower.slice(0, lower.length - last.length));
+    return opens.map((opening) => ({ text: last + opening, startsWord: startsWord && back === 0, back }));
   }
   if (only_after !== undefined && words.length === 1) {
-    return only_after.flatMap((words) => joined(words.split(' ').at(-1) as string, lower));
+    return only_after.flatMap((words) => joined(words.split(' ').at(-1) as string, lower, 0));
   }
   if (words.length === 1) {
     const parts = lower.split('-');
-    return [parts.reduce((a, b) => (b.length > a.length ? b : a))];
+    const longest = parts.reduce((a, b) => (b.length > a.length ? b : a));
+    const back = longestOf(lower.slice(0, lower.indexOf(longest)));
+    return [{ text: longest, startsWord: startsWord && back === 0, back }];
   }
   // Two words together are rarer than each.
   const pairs = words.slice(1).map((word, i) => [words[i] as string, word] as const);
-  const [first, second] = pairs.reduce((a, b) => (b.join('').length > a.join('').length ? b : a));
-  return joined(first, second);
+  const pair = pairs.reduce((a, b) => (b.join('').length > a.join('').length ? b : a));
+  return joined(...pair, longestOf(lower.slice(0, lower.indexOf(pair.join(' ')))));
 }
 
-const joined = (first: string, second: string): string[] =>
-  SEPARATORS.map((separator) => first.slice(-LETTERS_BEFORE) + separator + second);
+/** How many characters a part of a name has at most: two for some joints. */
+const longestOf = (part: string): number => part.length + (part.match(/[.-]/g)?.length ?? 0);
+
+const joined = (first: string, second: string, before: number): Keyword[] =>
+  SEPARATORS.map((separator) => ({
+    text: first.slice(-LETTERS_BEFORE) + separator + second,
+    back: before + Math.max(0, first.length - LETTERS_BEFORE),
+  }));

@@ -2,6 +2,7 @@ import { argumentError } from '../../support/check-options.ts';
 import { CHECKS } from '../checks/index.ts';
 import { lazily } from '../expression/linear-engine.ts';
 import type { Finder, FoundKey, Place, SearchObserver } from '../search/finder.ts';
+import type { Keyword } from '../search/keyword.ts';
 import { argumentsReader } from './command-words.ts';
 import { type FoundName, KeyNames, literalsOf, matchEnd } from './key-names.ts';
 import { APART, type ReadValues, readerNamed } from './value-readers.ts';
@@ -41,12 +42,21 @@ export function compileNotation(notation: Notation): CompiledNotation {
   const keyStart = key === 'KEY' ? KEY_START : '';
   return {
     notation,
-    before: before === '' ? undefined : new RegExp(`(?<=(?:${sourceOf(before)})${keyStart})`, 'iy'),
+    before: before === '' ? undefined : expressionFor(`(?<=(?:${sourceOf(before)})${keyStart})`),
     between: betweenOf(notation),
     after: after === '' ? undefined : new RegExp(sourceOf(after), 'iy'),
     read: given === undefined ? read : argumentsReader(given, exact),
     isApart: APART.has(ends),
   };
+}
+
+/** The same expression for the same source. */
+const expressions = new Map<string, RegExp>();
+
+function expressionFor(source: string): RegExp {
+  const expression = expressions.get(source) ?? new RegExp(source, 'iy');
+  expressions.set(source, expression);
+  return expression;
 }
 
 const FORM = /^(.*?)(KEY|NAME)(.*)VALUE(.*)$/s;
@@ -96,7 +106,7 @@ function isLabel(value: string, names: ReadonlySet<string>): boolean {
 
 /** What is made of a rule for values after names. */
 export interface CompiledKeyedRule {
-  readonly keywords: readonly string[];
+  readonly keywords: readonly Keyword[];
   readonly finder: () => Finder;
   readonly isGuarded: IsGuarded;
 }
@@ -150,7 +160,7 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
     isGuarded,
     finder: () => {
       const names = kinds.some((kind) => ofKeys.has(kind)) ? namesOfKeys : namesOfOthers;
-      return new KeyedFinder(names(), new Set(kinds), compiled(), vocabulary);
+      return new KeyedFinder(names(), new Set(kinds), compiled(), vocabulary, keywords === undefined);
     },
   };
 }
@@ -166,15 +176,19 @@ export class KeyedFinder implements Finder {
   readonly #notations: NotationsByStart;
   readonly #checks: Vocabulary['kinds'];
   readonly #readers: NonNullable<Vocabulary['readers']>;
+  readonly #hasPlaces: boolean;
   #places: readonly Place[] = [];
   #index = 0;
 
+  /** @param hasPlaces whether the literals of the names are keywords of the rule, so that their places are known */
   constructor(
     names: KeyNames,
     kinds: ReadonlySet<string>,
     notations: NotationsByStart,
     { kinds: checks, readers = {} }: Pick<Vocabulary, 'kinds' | 'readers'>,
+    hasPlaces: boolean,
   ) {
+    this.#hasPlaces = hasPlaces;
     this.#names = names;
     this.#kinds = kinds;
     this.#notations = notations;
@@ -183,7 +197,7 @@ export class KeyedFinder implements Finder {
   }
 
   next(text: string, from: number, observer?: SearchObserver): number {
-    const names = this.#names.in(text);
+    const names = this.#names.in(text, this.#hasPlaces ? observer?.placesIn?.(text) : undefined);
     // A search goes on where it was, unless it starts again.
     if (from === 0) this.#index = 0;
     for (; this.#index < names.length; this.#index++) {
@@ -208,13 +222,20 @@ export class KeyedFinder implements Finder {
     const { start, entry } = name;
     const places: Place[] = [];
     const read: CompiledNotation[] = [];
+    // Many notations ask for the same in front of a name.
+    let before: RegExp | undefined;
+    let isBehind = true;
     for (const end of entry.literals === undefined ? this.#names.endsOf(text, name) : [name.end]) {
       for (const compiled of this.#notations.at(text, end, entry.only)) {
         if (!canBeWritten(entry, compiled) || read.includes(compiled)) continue;
         if (compiled.notation.exact === 'all' && text.slice(start, name.end) !== entry.name) continue;
         const from = matchEnd(compiled.between, text, end);
         if (from === -1) continue;
-        if (compiled.before !== undefined && matchEnd(compiled.before, text, start) === -1) continue;
+        if (compiled.before !== before) {
+          before = compiled.before;
+          isBehind = before === undefined || matchEnd(before, text, start) !== -1;
+        }
+        if (!isBehind) continue;
         const found = this.#valuesAt(text, from, entry, compiled);
         if (found.length === 0) continue;
         read.push(compiled);
@@ -241,10 +262,11 @@ export class KeyedFinder implements Finder {
   }
 }
 
-/** Notations by the character with which they can go on after a key. */
+/** Notations by the characters with which they can go on after a key. */
 class NotationsByStart {
   readonly #all: readonly CompiledNotation[];
   readonly #byStart: (readonly CompiledNotation[] | undefined)[] = [];
+  readonly #byStartAfterSpace: (readonly CompiledNotation[] | undefined)[] = [];
   readonly #named: Readonly<Record<string, CompiledNotation>>;
   readonly #byNames = new WeakMap<readonly string[], readonly CompiledNotation[]>();
 
@@ -258,13 +280,24 @@ class NotationsByStart {
     if (only !== undefined) return this.#namedBy(only);
     const unit = text.charCodeAt(at);
     if (!(unit < 128)) return this.#all;
-    let notations = this.#byStart[unit];
-    if (notations === undefined) {
-      const character = String.fromCharCode(unit);
-      notations = this.#all.filter(({ notation: { starts } }) => starts?.includes(character) !== false);
-      this.#byStart[unit] = notations;
-    }
-    return notations;
+    if (!isSpace(unit)) return this.#startingWith(unit);
+    let next = at + 1;
+    while (isSpace(text.charCodeAt(next))) next++;
+    const beyond = text.charCodeAt(next);
+    return beyond < 128 ? this.#startingAfterSpace(unit, beyond) : this.#startingWith(unit);
+  }
+
+  #startingWith(unit: number): readonly CompiledNotation[] {
+    this.#byStart[unit] ??= this.#all.filter(({ notation }) => mayStart(notation.starts, unit));
+    return this.#byStart[unit];
+  }
+
+  #startingAfterSpace(space: number, unit: number): readonly CompiledNotation[] {
+    const index = space * 128 + unit;
+    this.#byStartAfterSpace[index] ??= this.#startingWith(space).filter(({ notation }) =>
+      mayStart(notation.startsAfterSpace, unit),
+    );
+    return this.#byStartAfterSpace[index];
   }
 
   #namedBy(names: readonly string[]): readonly CompiledNotation[] {
@@ -276,6 +309,10 @@ class NotationsByStart {
     return notations;
   }
 }
+
+const mayStart = (starts: string | undefined, unit: number): boolean =>
+  starts?.includes(String.fromCharCode(unit)) !== false;
+const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
 
 function canBeWritten({ kind, except, only }: KeyName, { notation }: CompiledNotation): boolean {
   if (only !== undefined) return true;

@@ -1,4 +1,5 @@
-import type { Finder } from '../search/finder.ts';
+import type { Finder, SearchObserver } from '../search/finder.ts';
+import type { Keyword } from '../search/keyword.ts';
 import { literalsOf, matchEnd } from './key-names.ts';
 import { compileVocabulary } from './keyed-finder.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
@@ -12,6 +13,8 @@ export type OpenKey = 'next' | 'below' | 'block' | 'rows';
 /** What asks for a password in SMTP, in base64, and in a terminal. */
 const PASSWORD_PROMPT =
   /(?:334 UGFzc3dvcmQ6?|(?:\benter\s(?:\w{1,10}\s){0,2}(?:pass ?phrase|password)|\[sudo\] password|'s password)(?: for [^:]{1,200})?:)\s*$/i;
+/** What such a line ends with. */
+const PROMPT_END = /[:6Q]\s*$/i;
 const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
 
 /** The key of YAML with nothing but a tag or the sign of a block after it, and what a program prints of an array. */
@@ -49,21 +52,23 @@ export class OpenKeyFinder implements Finder {
     this.#onOpen = onOpen;
   }
 
-  static keywordsOf({ names }: Vocabulary): readonly string[] {
+  static keywordsOf({ names }: Vocabulary): readonly Keyword[] {
     return [PROMPT_KEYWORD, ...literalsOf(names.filter(canBeInLineBefore))];
   }
 
-  next(text: string): number {
-    const key = text.length <= LONGEST ? this.#openKeyOf(text) : undefined;
+  next(text: string, _from: number, observer?: SearchObserver): number {
+    const key = text.length <= LONGEST ? this.#openKeyOf(text, observer?.placesIn?.(text)) : undefined;
     if (key !== undefined) this.#onOpen(key);
     return -1;
   }
 
-  #openKeyOf(line: string): OpenKey | undefined {
-    if (PASSWORD_PROMPT.test(line)) return 'next';
+  #openKeyOf(line: string, places: readonly number[] | undefined): OpenKey | undefined {
+    if (PROMPT_END.test(line) && PASSWORD_PROMPT.test(line)) return 'next';
+    const hasColumns = COLUMNS.test(line) && !LEVEL.test(line);
+    if (!hasColumns && !mayEndWithName(line, places)) return undefined;
     const names = compileVocabulary(this.#vocabulary).namesOfKeys();
-    for (const name of names.in(line)) {
-      if (!canBeInLineBefore(name.entry)) continue;
+    const found = names.in(line, places).filter(({ entry }) => canBeInLineBefore(entry));
+    for (const name of found) {
       const before = line.slice(0, name.start);
       for (const end of names.endsOf(line, name)) {
         if (matchEnd(REST, line, end) === -1) continue;
@@ -76,12 +81,17 @@ export class OpenKeyFinder implements Finder {
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
       }
     }
-    return COLUMNS.test(line) &&
-      !LEVEL.test(line) &&
-      names.in(line).some(({ entry }) => canBeInLineBefore(entry))
-      ? 'rows'
-      : undefined;
+    return hasColumns && found.length > 0 ? 'rows' : undefined;
   }
+}
+
+/** Characters of a key, after the start of its name, and of what may follow it at the end of a line. */
+const LONGEST_END = 100;
+
+/** Whether a name may start close to the end of a line, if the places of names are known. */
+function mayEndWithName(line: string, places: readonly number[] | undefined): boolean {
+  const end = line.trimEnd().length;
+  return places === undefined || places.some((place) => place > end - LONGEST_END);
 }
 
 /** Names of few notations, such as commands, have their values in the same line. */

@@ -24,6 +24,8 @@ export interface KeyName {
   readonly opens?: readonly string[] | undefined;
   /** Literals in lower case of which a text with the name has one. Default: they are made of the name. */
   readonly literals?: readonly string[] | undefined;
+  /** Texts of one or two characters of which one follows each of these literals. */
+  readonly followedBy?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;
 }
@@ -38,6 +40,8 @@ export interface Notation {
   readonly form: string;
   /** The characters of ASCII with which it can go on after the key, where that is known. The build works it out. */
   readonly starts?: string | undefined;
+  /** Those with which it can go on after white space, where that is known. */
+  readonly startsAfterSpace?: string | undefined;
   /**
    * Which of the arguments after the name are values: `… -p VALUE`. `…` stands for any arguments, `X` for one, `$` for the end
    * of the command, and anything else is an expression for an argument, which may end with `?` if it can be absent.

@@ -8,11 +8,14 @@ export interface DecodeLayers {
   readonly base64: number;
 }
 
+/** What a token may be encoded in. */
+export type Encoding = keyof DecodeLayers;
+
 /** A token is replaced as a whole, because a part of it cannot be. Undefined: it holds nothing. */
 type ReplaceToken = (token: string, decoded: string, left: DecodeLayers) => string | undefined;
 
 interface Decoder {
-  readonly layer: keyof DecodeLayers;
+  readonly layer: Encoding;
   readonly tokens: () => Finder;
   readonly decode: (token: string) => string | undefined;
 }
@@ -36,16 +39,28 @@ export const DECODERS: readonly Decoder[] = [
   },
 ];
 
-export const withoutLayer = (layers: DecodeLayers, layer: keyof DecodeLayers): DecodeLayers => ({
+export const withoutLayer = (layers: DecodeLayers, layer: Encoding): DecodeLayers => ({
   ...layers,
   [layer]: layers[layer] - 1,
 });
 
-/** Replaces encoded tokens by what `replace` returns for what they decode to. */
-export function replaceEncoded(text: string, layers: DecodeLayers, replace: ReplaceToken): string {
+/**
+ * Replaces encoded tokens by what `replace` returns for what they decode to.
+ *
+ * @param encodings those that the text may have tokens of; all by default
+ */
+export function replaceEncoded(
+  text: string,
+  layers: DecodeLayers,
+  replace: ReplaceToken,
+  encodings?: readonly Encoding[],
+): string {
   let masked = text;
-  for (const decoder of DECODERS)
-    if (layers[decoder.layer] > 0) masked = replaceTokens(masked, layers, decoder, replace);
+  for (const decoder of DECODERS) {
+    const { layer } = decoder;
+    const isTried = layers[layer] > 0 && encodings?.includes(layer) !== false;
+    if (isTried) masked = replaceTokens(masked, layers, decoder, replace);
+  }
   return masked;
 }
 
@@ -187,15 +202,15 @@ for (const alphabet of [
 }
 
 /**
- * Whether there may be an encoded token in bytes of ASCII: {@link replaceEncoded} leaves others as they are. It makes no
- * string of them, which most lines need not be.
+ * The encodings of which bytes of ASCII may have a token: {@link replaceEncoded} leaves others as they are. It makes no string
+ * of them, which most lines need not be.
  */
-export function mayHaveEncoded(bytes: Uint8Array, layers: DecodeLayers): boolean {
-  return (
-    (layers.json > 0 && bytes.includes(BACKSLASH)) ||
-    (layers.percent > 0 && bytes.includes(PERCENT)) ||
-    (layers.base64 > 0 && hasBase64Text(bytes))
-  );
+export function encodingsIn(bytes: Uint8Array, layers: DecodeLayers): readonly Encoding[] {
+  const found: Encoding[] = [];
+  if (layers.json > 0 && bytes.includes(BACKSLASH)) found.push('json');
+  if (layers.percent > 0 && bytes.includes(PERCENT)) found.push('percent');
+  if (layers.base64 > 0 && hasBase64Text(bytes)) found.push('base64');
+  return found;
 }
 
 const BACKSLASH = 0x5c;

@@ -1,6 +1,7 @@
 import { applyRule } from '../apply-rule.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { finderOf } from '../search/finder.ts';
+import { hasKeyword } from '../search/keyword.ts';
 
 /** Where a rule found a value, in UTF-16 units of the original string. */
 export interface Finding {
@@ -36,12 +37,12 @@ export function findValues(
   rules: readonly MaskRule[],
   nameOf: (rule: MaskRule) => string = ({ name }) => name,
 ): Finding[] {
-  const original = text.toLowerCase();
+  const lower = text.toLowerCase();
   const findings: Finding[] = [];
   let current = text;
   let edits: readonly Edit[] = [];
   for (const rule of rules) {
-    if (rule.keywords?.some((keyword) => original.includes(keyword)) === false) continue;
+    if (rule.keywords?.some((keyword) => hasKeyword(text, lower, keyword)) === false) continue;
     const spans: Span[] = [];
     const next = applyRule(current, rule, finderOf(rule), {
       replaced: (start, end, { length }) => spans.push({ rule: nameOf(rule), start, end, length }),

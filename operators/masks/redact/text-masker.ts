@@ -17,7 +17,7 @@ import {
   type ReplaceValue,
   valueFilter,
 } from './compile-redact-rules.ts';
-import { DECODERS, type DecodeLayers, replaceEncoded, withoutLayer } from './decode.ts';
+import { DECODERS, type DecodeLayers, type Encoding, replaceEncoded, withoutLayer } from './decode.ts';
 import { type Finding, findValues } from './find-values.ts';
 import { type AnyRule, type Confidence, isKeyed } from './redact-rule.ts';
 import { Renderer } from './rendered-text.ts';
@@ -324,13 +324,15 @@ export class TextMasker {
     return this.#isEscaped ? escaped(replace(unescaped(value) ?? value, id)) : replace(value, id);
   }
 
-  maskEncoded(text: string): string {
-    return replaceEncoded(text, this.#options.decode, (token, decoded, left) => {
+  /** @param encodings those that the text may have tokens of; all by default */
+  maskEncoded(text: string, encodings?: readonly Encoding[]): string {
+    const mask = (token: string, decoded: string, left: DecodeLayers) => {
       const rule = this.#ruleFor(decoded, left);
       if (rule === undefined || !this.#isMaskable(token, true)) return undefined;
       this.count(rule, 1);
       return this.#options.replace(token, rule);
-    });
+    };
+    return replaceEncoded(text, this.#options.decode, mask, encodings);
   }
 
   /** The first rule that masks something in a text, or in what is encoded in it. */

@@ -43,9 +43,11 @@ export function masksWholeMatches({ groups, locate }: Pick<ValuesOfMatch, 'group
   return groups.length === 1 && groups[0] === 0 && locate === undefined;
 }
 
-/** Is told of the work of a search, which it may end by an error. */
+/** Is told of the work of a search, which it may end by an error, and knows what was found before it. */
 export interface SearchObserver {
   spend?(steps: number): void;
+  /** Where the names may start whose literals are keywords of a rule, if that is known of a string: see `Candidates`. */
+  placesIn?(text: string): readonly number[] | undefined;
 }
 
 /** Finds the matches of an expression in a string, from the left. */

@@ -1,43 +1,84 @@
+import type { LiteralTables } from '../bytes/byte-masks.ts';
 import { shareOfText } from '../expression/frequency.ts';
 import { isAscii } from '../expression/literals.ts';
+import { type BoundedKeyword, type Keyword, mayStartWord, textOf } from './keyword.ts';
 
-/** A line that has a literal of some rules: which one of all lines it is, and the numbers of those rules. */
-export interface CandidateLine {
-  readonly line: number;
-  /** Ascending. */
+/** The rules that have a literal in a line. */
+export interface Candidates {
+  /** Their numbers, ascending. */
   readonly rules: readonly number[];
+  /** Where names may start: pairs of the first and the last place, in no order. */
+  readonly places: readonly number[];
+}
+
+/** A line that has a literal of some rules, by its number among all lines. */
+export interface CandidateLine extends Candidates {
+  readonly line: number;
 }
 
 /** With so many slots, few texts that are no literal have that of one. */
-const BITS = 18;
-const SLOTS = 1 << BITS;
+const BITS = 19;
+/** Of the lists of literals, which are looked at for few texts. */
+const BITS_OF_LISTS = 15;
 const LF = 0x0a;
 /** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
-/** A literal, and where in it the three characters are that it is found by. */
+/** A literal, and where in it the characters are that it is found by. */
 interface Entry {
   readonly literal: string;
   readonly offset: number;
   readonly rules: readonly number[];
+  readonly followedBy: Followers | undefined;
+  readonly startsWord: boolean;
+  /** How far before it a name may start; undefined for a literal of something else. */
+  readonly back: number | undefined;
 }
 
-interface ListedEntries {
-  readonly lists: readonly (readonly Entry[])[];
-  readonly bySlot: Uint16Array;
+/** A name starts no further after the start of its literal, which may begin with the end of a word before the name. */
+const AHEAD = 6;
+
+/** Literals by a hash of some characters of theirs. */
+class Slots {
+  /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
+  readonly bits = new Uint8Array(1 << (BITS - 3));
+  readonly #lists: (readonly Entry[])[] = [NO_ENTRIES];
+  /** For each list the number of its hash. */
+  readonly #numbers = new Uint16Array(1 << BITS_OF_LISTS);
+
+  add(hash: number, entry: Entry): void {
+    const slot = hash >>> (32 - BITS);
+    this.bits[slot >> 3] = (this.bits[slot >> 3] as number) | (1 << (slot & 7));
+    const number = hash >>> (32 - BITS_OF_LISTS);
+    const list = this.#lists[this.#numbers[number] as number] as readonly Entry[];
+    // For a literal of two characters, many characters have the same hash.
+    if (list.at(-1) !== entry) this.#numbers[number] = this.#lists.push([...list, entry]) - 1;
+  }
+
+  at(hash: number): readonly Entry[] {
+    const slot = hash >>> (32 - BITS);
+    if ((((this.bits[slot >> 3] as number) >> (slot & 7)) & 1) === 0) return NO_ENTRIES;
+    return this.#lists[this.#numbers[hash >>> (32 - BITS_OF_LISTS)] as number] as readonly Entry[];
+  }
 }
+
+const NO_ENTRIES: readonly Entry[] = [];
 
 /**
- * Finds the literals of many rules in one pass over a string. It looks at each position whether the three characters
- * there, in lower case, are in a table: those of a literal that are rarest in logs. Only where the table says so, the
- * literals are compared. `byte-masks.wat` looks at bytes in the same way.
+ * Finds the literals of many rules in one pass over a string. It looks at each position whether the characters there, in lower
+ * case, are those of a literal: six of a long one, four of a shorter one, or three, those that are rarest in logs. Only where
+ * that is so, the literals are compared. `byte-masks.wat` looks at bytes in the same way.
  */
 export class LiteralIndex {
-  /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
-  readonly table = new Uint8Array(SLOTS >> 3);
-  readonly #entries = new Map<number, Entry[]>();
-  /** {@link #entries} as a list, and for each slot where in the list its own are. For bytes, where hits are many. */
-  #listed: ListedEntries | undefined;
+  readonly #threes = new Slots();
+  readonly #fours = new Slots();
+  readonly #sixes = new Slots();
+  readonly tables: LiteralTables = {
+    threes: this.#threes.bits,
+    fours: this.#fours.bits,
+    sixes: this.#sixes.bits,
+  };
+  readonly #literals: readonly Entry[];
   /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
   readonly #isBefore = new Uint8Array(128);
@@ -50,23 +91,16 @@ export class LiteralIndex {
    * @param literalsOf for each rule its literals, as {@link isIndexed} takes them; undefined for a rule that is not searched
    * for. Those that are not ASCII are not found in bytes.
    */
-  constructor(literalsOf: readonly (readonly string[] | undefined)[]) {
-    const rulesOf = new Map<string, number[]>();
-    literalsOf.forEach((literals, rule) => {
-      for (const literal of new Set(literals)) {
-        const rules = rulesOf.get(literal);
-        if (rules === undefined) rulesOf.set(literal, [rule]);
-        else rules.push(rule);
-      }
-    });
-    const entries = [...rulesOf].map(([literal, rules]) => ({ literal, offset: rarestPart(literal), rules }));
+  constructor(literalsOf: readonly (readonly Keyword[] | undefined)[]) {
+    const entries = entriesOf(literalsOf);
     this.#characters = entries.filter(({ literal }) => literal.length === 1);
-    for (const entry of entries) if (entry.literal.length > 1) this.#add(entry);
-    this.#toLower = [...rulesOf.keys()].every(isAscii) ? BECOMES_ASCII : BEYOND_ASCII;
+    this.#literals = entries.filter(({ literal }) => literal.length > 1);
+    for (const entry of this.#literals) this.#add(entry);
+    this.#toLower = entries.every(({ literal }) => isAscii(literal)) ? BECOMES_ASCII : BEYOND_ASCII;
   }
 
   get isEmpty(): boolean {
-    return this.#entries.size === 0 && this.#characters.length === 0;
+    return this.#literals.length === 0 && this.#characters.length === 0;
   }
 
   #add(entry: Entry): void {
@@ -78,29 +112,30 @@ export class LiteralIndex {
         if (i < units.length - 1) this.#isBefore[cased] = 1;
       }
     });
-    const [a = 0, b = 0, c] = units.slice(offset);
-    for (const third of c === undefined ? ANY : [c]) {
-      const slot = slotOf(threeOf(a, b, third));
-      this.table[slot >> 3] = (this.table[slot >> 3] as number) | (1 << (slot & 7));
-      const entries = this.#entries.get(slot);
-      if (entries === undefined) this.#entries.set(slot, [entry]);
-      // For a literal of two characters, many characters have the same slot.
-      else if (entries.at(-1)?.literal !== literal) entries.push(entry);
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = units.slice(offset);
+    const four = fourOf(a, b, c, d);
+    if (literal.length >= 6) this.#sixes.add(hashOfSix(four, twoOf(e, f)), entry);
+    else if (literal.length >= 4) this.#fours.add(hashOf(four), entry);
+    else {
+      for (const third of literal.length === 3 ? [c] : ANY) {
+        this.#threes.add(hashOf(fourOf(a, b, third, 0) & THREE), entry);
+      }
     }
   }
 
-  /** The rules that have a literal in a string, ascending. */
-  rulesIn(given: string): readonly number[] {
+  /** The rules that have a literal in a string. */
+  candidatesIn(given: string): Candidates {
     if (this.isEmpty) return NONE;
     const text = this.#toLower.test(given) ? given.toLowerCase() : given;
-    let rules: Set<number> | undefined;
-    const add = (entry: Entry) => {
-      rules ??= new Set();
-      for (const rule of entry.rules) rules.add(rule);
-    };
-    this.#scan(text, add);
-    for (const entry of this.#characters) if (text.includes(entry.literal)) add(entry);
-    return rules === undefined ? NONE : [...rules].sort(ascending);
+    const found = new CandidateCollector();
+    this.#scan(text, given, (entry, start) => found.add(entry, start));
+    for (const entry of this.#characters) if (text.includes(entry.literal)) found.add(entry, 0);
+    return found.take() ?? NONE;
+  }
+
+  /** The numbers of the rules that have a literal in a string, ascending. */
+  rulesIn(text: string): readonly number[] {
+    return this.candidatesIn(text).rules;
   }
 
   /** The lines of a string, joined by LF, that have a literal. */
@@ -109,14 +144,14 @@ export class LiteralIndex {
     if (this.#toLower.test(text)) {
       return text
         .split('\n')
-        .map((line, number) => ({ line: number, rules: this.rulesIn(line) }))
+        .map((line, number) => ({ line: number, ...this.candidatesIn(line) }))
         .filter(({ rules }) => rules.length > 0);
     }
     const lines = new LineCollector((from) => text.indexOf('\n', from), text.length);
     const characters = new CharacterCursor(this.#characters, (literal, from) => text.indexOf(literal, from));
-    this.#scan(text, (entry, start) => {
+    this.#scan(text, text, (entry, start) => {
       characters.addUpTo(start, lines);
-      lines.add(entry.rules, start);
+      lines.add(entry, start);
     });
     characters.addUpTo(text.length, lines);
     return lines.found();
@@ -125,51 +160,60 @@ export class LiteralIndex {
   /**
    * {@link linesIn} for bytes.
    *
-   * @param hits positions in ascending order whose three characters are in the table.
+   * @param hits positions in ascending order whose characters are in one of the tables.
    */
   linesInBytes(bytes: Uint8Array, hits: Int32Array): readonly CandidateLine[] {
     const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
-    this.#listed ??= this.#list();
-    const { lists, bySlot } = this.#listed;
     const characters = new CharacterCursor(this.#characters, (literal, from) =>
       bytes.indexOf(literal.charCodeAt(0), from),
     );
+    const at = (index: number) => bytes[index] as number;
+    const addAll = (entries: readonly Entry[], hit: number) => {
+      for (let i = 0; i < entries.length; i++) {
+        const entry = entries[i] as Entry;
+        const start = hit - entry.offset;
+        if (start < 0 || !isInBytes(entry, bytes, start) || !hasEdges(entry, start, at, at)) continue;
+        characters.addUpTo(start, lines);
+        lines.add(entry, start);
+      }
+    };
     for (let i = 0; i < hits.length; i++) {
       const hit = hits[i] as number;
-      const three = threeOf(bytes[hit] as number, bytes[hit + 1] as number, bytes[hit + 2] as number);
-      const entries = lists[bySlot[slotOf(three)] as number] as readonly Entry[];
-      for (let j = 0; j < entries.length; j++) {
-        const { literal, offset, rules } = entries[j] as Entry;
-        if (hit < offset || !isInBytes(literal, bytes, hit - offset)) continue;
-        characters.addUpTo(hit - offset, lines);
-        lines.add(rules, hit - offset);
-      }
+      const four = fourOf(at(hit), at(hit + 1), at(hit + 2), at(hit + 3));
+      addAll(this.#sixes.at(hashOfSix(four, twoOf(at(hit + 4), at(hit + 5)))), hit);
+      addAll(this.#fours.at(hashOf(four)), hit);
+      addAll(this.#threes.at(hashOf(four & THREE)), hit);
     }
     characters.addUpTo(bytes.length, lines);
     return lines.found();
   }
 
-  #list(): ListedEntries {
-    const bySlot = new Uint16Array(SLOTS);
-    const lists: (readonly Entry[])[] = [[]];
-    for (const [slot, entries] of this.#entries) bySlot[slot] = lists.push(entries) - 1;
-    return { lists, bySlot };
-  }
-
-  #scan(text: string, found: (entry: Entry, start: number) => void): void {
-    const { table } = this;
+  /** @param given the text, of which `text` may be the lower case */
+  #scan(text: string, given: string, found: (entry: Entry, start: number) => void): void {
     const at = (index: number) => text.charCodeAt(index);
+    // Where the places of characters are others in lower case, capital letters cannot be seen.
+    const givenAt = given.length === text.length ? (index: number) => given.charCodeAt(index) : undefined;
     const { length } = text;
-    let three = length > 1 ? threeOf(0, text.charCodeAt(0), text.charCodeAt(1)) : 0;
-    for (let position = 0; position < length - 1; position++) {
-      // Beyond its end, a string has no number.
-      three = next(three, position + 2 < length ? text.charCodeAt(position + 2) : 0);
-      const slot = slotOf(three);
-      if ((((table[slot >> 3] as number) >> (slot & 7)) & 1) === 0) continue;
-      for (const entry of this.#entries.get(slot) ?? []) {
+    // Beyond its end, a string has no number.
+    const unitAt = (index: number) => (index < length ? text.charCodeAt(index) : 0);
+    const addAll = (entries: readonly Entry[], position: number) => {
+      for (const entry of entries) {
         const start = position - entry.offset;
-        if (start >= 0 && isAt(entry.literal, start, at)) found(entry, start);
+        if (start >= 0 && isAt(entry.literal, start, at) && hasEdges(entry, start, at, givenAt))
+          found(entry, start);
       }
+    };
+    let four = fourOf(0, unitAt(0), unitAt(1), unitAt(2));
+    let two = twoOf(unitAt(3), unitAt(4));
+    for (let position = 0; position < length - 1; position++) {
+      four = next(four, unitAt(position + 3));
+      two = (two >>> 8) | (((unitAt(position + 5) & 0xff) | 0x20) << 8);
+      const six = this.#sixes.at(hashOfSix(four, two));
+      if (six.length > 0) addAll(six, position);
+      const fours = this.#fours.at(hashOf(four));
+      if (fours.length > 0) addAll(fours, position);
+      const threes = this.#threes.at(hashOf(four & THREE));
+      if (threes.length > 0) addAll(threes, position);
     }
   }
 
@@ -183,17 +227,73 @@ export class LiteralIndex {
   }
 }
 
+/** Literals with the same conditions are one entry. */
+function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[]): readonly Entry[] {
+  const entries = new Map<string, { readonly keyword: Keyword; readonly rules: number[] }>();
+  literalsOf.forEach((literals, rule) => {
+    for (const keyword of literals ?? []) {
+      const { followedBy, startsWord, back } =
+        typeof keyword === 'string' ? ({} as Partial<BoundedKeyword>) : keyword;
+      const key = JSON.stringify([textOf(keyword), followedBy, startsWord, back]);
+      const known = entries.get(key);
+      if (known === undefined) entries.set(key, { keyword, rules: [rule] });
+      else if (known.rules.at(-1) !== rule) known.rules.push(rule);
+    }
+  });
+  return [...entries.values()].map(({ keyword, rules }) => {
+    const literal = textOf(keyword);
+    const bounds = typeof keyword === 'string' ? undefined : keyword;
+    return {
+      literal,
+      offset: rarestPart(literal),
+      rules,
+      followedBy: bounds?.followedBy === undefined ? undefined : new Followers(bounds.followedBy),
+      startsWord: bounds?.startsWord === true,
+      back: bounds?.back,
+    };
+  });
+}
+
+/** Texts of one or two characters that may follow a literal. */
+class Followers {
+  /** For each character of ASCII, whether it may, alone or with another one. */
+  readonly #first = new Uint8Array(128);
+  readonly #pairs = new Set<number>();
+
+  constructor(texts: readonly string[]) {
+    for (const text of texts) {
+      const first = text.charCodeAt(0);
+      if (text.length === 1) this.#first[first] = ALONE;
+      else if (this.#first[first] !== ALONE) this.#first[first] = IN_PAIR;
+      if (text.length === 2) this.#pairs.add(pairOf(first, text.charCodeAt(1)));
+    }
+  }
+
+  areAt(at: (index: number) => number, place: number): boolean {
+    const first = lower(at(place));
+    const kind = this.#first[first];
+    return kind === ALONE || (kind === IN_PAIR && this.#pairs.has(pairOf(first, lower(at(place + 1)))));
+  }
+}
+
+const ALONE = 1;
+const IN_PAIR = 2;
+const pairOf = (first: number, second: number): number => (first << 16) | second;
+
 /** The characters beyond ASCII whose lower case has a letter of ASCII. */
 const BECOMES_ASCII = /[\u0130\u212a]/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
-const NONE: readonly number[] = [];
+const NONE: Candidates = { rules: [], places: [] };
 const ascending = (a: number, b: number): number => a - b;
 
-/** Three characters in either case: of a byte each, for others it does not matter. */
-const threeOf = (a: number, b: number, c: number): number => next(next(next(0, a), b), c);
-/** The three characters, moved on by one. */
-const next = (three: number, unit: number): number => (three >>> 8) | (((unit & 0xff) | 0x20) << 16);
-const slotOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
+/** Four characters in either case: of a byte each, for others it does not matter. */
+const fourOf = (a: number, b: number, c: number, d: number): number => next(next(next(next(0, a), b), c), d);
+/** The four characters, moved on by one. */
+const next = (four: number, unit: number): number => (four >>> 8) | (((unit & 0xff) | 0x20) << 24);
+const THREE = 0xffffff;
+const twoOf = (e: number, f: number): number => (e & 0xff) | 0x20 | (((f & 0xff) | 0x20) << 8);
+const hashOf = (characters: number): number => Math.imul(characters, 0x9e3779b1);
+const hashOfSix = (four: number, two: number): number => (hashOf(four) + Math.imul(two, 0x85ebca6b)) | 0;
 
 function isAt(literal: string, start: number, at: (index: number) => number): boolean {
   for (let i = 0; i < literal.length; i++) {
@@ -202,11 +302,22 @@ function isAt(literal: string, start: number, at: (index: number) => number): bo
   return true;
 }
 
-function isInBytes(literal: string, bytes: Uint8Array, start: number): boolean {
+function isInBytes({ literal }: Entry, bytes: Uint8Array, start: number): boolean {
   for (let i = 0; i < literal.length; i++) {
     if (lower(bytes[start + i] as number) !== literal.charCodeAt(i)) return false;
   }
   return true;
+}
+
+/** Whether what stands around a literal is as its keyword wants it. */
+function hasEdges(
+  { literal, followedBy, startsWord }: Entry,
+  start: number,
+  at: (index: number) => number,
+  givenAt: ((index: number) => number) | undefined,
+): boolean {
+  if (followedBy?.areAt(at, start + literal.length) === false) return false;
+  return !startsWord || givenAt === undefined || mayStartWord(givenAt, start);
 }
 
 const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
@@ -216,18 +327,20 @@ const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0
 const COMMON_PARTS = new Set(
   (
     'htt ttp tps use ser com duc _id er_ log tim vel ogl gle ing the ion tio sio con ver age val ent her thi you ati ' +
-    'lik eck equ ess res req que est ill ink ide par mat ope abl mod app err add map nam ect rea ste con pro all'
+    'lik eck equ ess res req que est ill ink ide par mat ope abl mod app err add map nam ect rea ste con pro all ' +
+    'erv rvi vic ice age sse ssi ive ava jav nod tem der ord nge ang ach ete ist sta tus nam pat exe thr ead lic ica'
   ).split(' '),
 );
 const COMMON_SHARE = 0.01;
 
-/** Where the three characters are that occur least in logs. */
+/** Where the characters are that it is found by: six, four or as many as there are, those that occur least in logs. */
 function rarestPart(literal: string): number {
+  const length = literal.length >= 6 ? 6 : 4;
   let rarest = 0;
   let least = Number.POSITIVE_INFINITY;
-  for (let offset = 0; offset + 3 <= literal.length; offset++) {
-    const part = literal.slice(offset, offset + 3);
-    const share = COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part);
+  for (let offset = 0; offset + length <= literal.length; offset++) {
+    const threes = Array.from({ length: length - 2 }, (_, i) => literal.slice(offset + i, offset + i + 3));
+    const share = Math.min(...threes.map(shareOfThree));
     if (share < least) {
       least = share;
       rarest = offset;
@@ -236,9 +349,15 @@ function rarestPart(literal: string): number {
   return rarest;
 }
 
+const shareOfThree = (part: string): number => (COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part));
+
 /** Whether the index can find a literal, which is in lower case: in strings and in bytes it looks the same. */
-export const isIndexed = (literal: string): boolean =>
-  literal.length === 1 ? /[!-/:-@[-`{-~]/.test(literal) : literal.length > 1 && !literal.includes('\n');
+export function isIndexed(keyword: Keyword): boolean {
+  const literal = textOf(keyword);
+  return literal.length === 1
+    ? /[!-/:-@[-`{-~]/.test(literal)
+    : literal.length > 1 && !literal.includes('\n');
+}
 
 /** Goes from the left to the right through the places of literals of one character. */
 class CharacterCursor {
@@ -263,11 +382,40 @@ class CharacterCursor {
         if (at !== -1 && at < end && (first === -1 || at < (next[first] as number))) first = i;
       }
       if (first === -1) return;
-      const { literal, rules } = this.#entries[first] as Entry;
+      const entry = this.#entries[first] as Entry;
       const at = next[first] as number;
-      lines.add(rules, at);
-      next[first] = this.#find(literal, at + 1);
+      lines.add(entry, at);
+      next[first] = this.#find(entry.literal, at + 1);
     }
+  }
+}
+
+/** Gathers the rules of literals. */
+class CandidateCollector {
+  /** Which rules are gathered, and whether each one is. */
+  #rules: number[] = [];
+  readonly #isGathered: boolean[] = [];
+  #places: number[] = [];
+
+  /** @param at where in the line the literal is */
+  add({ rules, back }: Entry, at: number): void {
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as number;
+      if (this.#isGathered[rule] === true) continue;
+      this.#isGathered[rule] = true;
+      this.#rules.push(rule);
+    }
+    if (back !== undefined) this.#places.push(at - back, at + AHEAD);
+  }
+
+  /** Undefined if there are none. It begins anew. */
+  take(): Candidates | undefined {
+    if (this.#rules.length === 0) return undefined;
+    for (const rule of this.#rules) this.#isGathered[rule] = false;
+    const candidates = { rules: this.#rules.sort(ascending), places: this.#places };
+    this.#rules = [];
+    this.#places = [];
+    return candidates;
   }
 }
 
@@ -276,8 +424,9 @@ class LineCollector {
   readonly #nextLf: (from: number) => number;
   readonly #length: number;
   readonly #lines: CandidateLine[] = [];
-  readonly #rules = new Set<number>();
+  readonly #found = new CandidateCollector();
   #line = -1;
+  #start = 0;
   #end = -1;
 
   constructor(nextLf: (from: number) => number, length: number) {
@@ -285,9 +434,9 @@ class LineCollector {
     this.#length = length;
   }
 
-  add(rules: readonly number[], at: number): void {
+  add(entry: Entry, at: number): void {
     if (at > this.#end) this.#goTo(at);
-    for (const rule of rules) this.#rules.add(rule);
+    this.#found.add(entry, at - this.#start);
   }
 
   found(): readonly CandidateLine[] {
@@ -299,15 +448,14 @@ class LineCollector {
     this.#close();
     while (this.#end < at) {
       this.#line++;
-      const end = this.#nextLf(this.#end + 1);
+      this.#start = this.#end + 1;
+      const end = this.#nextLf(this.#start);
       this.#end = end === -1 ? this.#length : end;
     }
   }
 
   #close(): void {
-    if (this.#rules.size === 0) return;
-    const rules = [...this.#rules].sort(ascending);
-    this.#lines.push({ line: this.#line, rules });
-    this.#rules.clear();
+    const candidates = this.#found.take();
+    if (candidates !== undefined) this.#lines.push({ line: this.#line, ...candidates });
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DECODERS, mayHaveEncoded, replaceEncoded } from '../../../../operators/masks/redact/decode.ts';
+import { DECODERS, encodingsIn, replaceEncoded } from '../../../../operators/masks/redact/decode.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const LAYERS = { json: 1, percent: 1, base64: 1 };
@@ -76,7 +76,7 @@ describe('tokens', () => {
   });
 });
 
-describe('mayHaveEncoded', () => {
+describe('encodingsIn', () => {
   it('lets no string pass in which replaceEncoded finds something', () => {
     let found = 0;
     fc.assert(
@@ -84,7 +84,8 @@ describe('mayHaveEncoded', () => {
         const replaced = replaceEncoded(text, LAYERS, () => '<>');
         if (replaced === text) return;
         found++;
-        expect(mayHaveEncoded(Buffer.from(text), LAYERS)).toBe(true);
+        const encodings = encodingsIn(Buffer.from(text), LAYERS);
+        expect(replaceEncoded(text, LAYERS, () => '<>', encodings)).toBe(replaced);
       }),
       { numRuns: propertyRuns(600) },
     );
@@ -92,12 +93,12 @@ describe('mayHaveEncoded', () => {
   });
 
   it.each([
-    ['2026-01-01T00:00:00Z GET /api/v1/orders/24806?page=13 7764fbfc-6ee1-48c2-a827-4e9e6fe5fc76', false],
-    ['hash 9b32ceb4acb449f5a2e0d2ddd982d119', false],
-    [`token ${Buffer.from('{"password":"hunter2"}').toString('base64')}`, true],
-    [`-enc ${Buffer.from('echo hunter2 or so', 'utf16le').toString('base64')}`, true],
-    ['q=%41', true],
-  ])('of %p is %p', (line, may) => {
-    expect(mayHaveEncoded(Buffer.from(line), LAYERS)).toBe(may);
+    ['2026-01-01T00:00:00Z GET /api/v1/orders/24806?page=13 7764fbfc-6ee1-48c2-a827-4e9e6fe5fc76', []],
+    ['hash 9b32ceb4acb449f5a2e0d2ddd982d119', []],
+    [`token ${Buffer.from('{"password":"hunter2"}').toString('base64')}`, ['base64']],
+    [`-enc ${Buffer.from('echo hunter2 or so', 'utf16le').toString('base64')}`, ['base64']],
+    ['q=%41', ['percent']],
+  ])('of %p are %p', (line, encodings) => {
+    expect(encodingsIn(Buffer.from(line), LAYERS)).toEqual(encodings);
   });
 });

@@ -1,0 +1,46 @@
+/** A text in lower case that a string must have, in any case, with conditions on what stands around it. */
+export interface BoundedKeyword {
+  readonly text: string;
+  /** Texts of one or two characters of ASCII, one of which follows it. Absent: anything may, and nothing. */
+  readonly followedBy?: readonly string[] | undefined;
+  /** Whether it is the start of a word, so that no place in the middle of one has it: `exp` of `expert`, but not of `exexp`. */
+  readonly startsWord?: boolean | undefined;
+  /** For keywords of names: so many characters before it, at most, the name starts. */
+  readonly back?: number | undefined;
+}
+
+/** A text in lower case that a string must have, in any case. */
+export type Keyword = string | BoundedKeyword;
+
+export const textOf = (keyword: Keyword): string => (typeof keyword === 'string' ? keyword : keyword.text);
+
+/** Whether a string has a keyword. @param lower the string in lower case */
+export function hasKeyword(text: string, lower: string, keyword: Keyword): boolean {
+  if (typeof keyword === 'string') return lower.includes(keyword);
+  const { text: literal, followedBy, startsWord } = keyword;
+  const at = (index: number) => text.charCodeAt(index);
+  // Where the places of characters are others in lower case, capital letters cannot be seen.
+  const isSame = lower.length === text.length;
+  for (let start = lower.indexOf(literal); start !== -1; start = lower.indexOf(literal, start + 1)) {
+    const end = start + literal.length;
+    if (followedBy?.some((text) => lower.startsWith(text, end)) === false) continue;
+    if (startsWord !== true || !isSame || mayStartWord(at, start)) return true;
+  }
+  return false;
+}
+
+/**
+ * False for most places in the middle of a word. A capital letter may start one, and so may a letter after an escape of JSON
+ * or of a URL.
+ */
+export function mayStartWord(at: (index: number) => number, start: number): boolean {
+  if (start === 0 || !isLetterOrDigit(at(start - 1))) return true;
+  if (!isLowerOrDigit(at(start))) return true;
+  return (start > 1 && at(start - 2) === BACKSLASH) || (start > 2 && at(start - 3) === PERCENT);
+}
+
+const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
+const isLowerOrDigit = (unit: number): boolean =>
+  (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
+const isLetterOrDigit = (unit: number): boolean => isLowerOrDigit(unit) || (unit >= 0x41 && unit <= 0x5a);
