@@ -138,13 +138,11 @@ function formsOf({ form, options }: WrittenCommand): readonly string[] {
 }
 
 /** What stands between two words of a command, in a shell and in lists. */
-const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','"];
+const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','", '\\",\\"'];
 
 /** What follows a name: space, and the quote of a name in a list or in a record of audit. */
 const SPACE = [' ', '\t', '\0', '\\'];
-const QUOTES = ['"', "'", '`'].flatMap((quote) =>
-  [' ', ',', '"', "'", '`', '\\'].map((next) => quote + next),
-);
+const QUOTES = ['" ', '",', "' ", "',", '` ', '`,'];
 
 const LONG_ENOUGH = 4;
 
@@ -156,7 +154,7 @@ function literalsOf(name: string, kind: string, seconds: readonly (string | unde
     const after = kind === 'command' ? [...SPACE, ...QUOTES] : SPACE;
     if (lower.length >= LONG_ENOUGH) return { literals: [lower], followedBy: after };
     // What is so short is found by what follows it.
-    return { literals: [...new Set(after.map((text) => lower + text.slice(0, 1)))] };
+    return { literals: after.map((text) => lower + text) };
   }
   const known = [...new Set(seconds.map((second) => second?.toLowerCase()))];
   return { literals: known.flatMap((second) => BETWEEN_WORDS.map((between) => lower + between + second)) };

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_LINE_BYTES, steadyClock } from '../../operators/internal.ts';
-import { LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
+import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact-masking.ts';
 import { packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
@@ -58,11 +58,17 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
     };
     try {
       const input = new TextInput(file);
+      const together = new TogetherMasker(redactor, file, limit);
       for await (const block of withFirstLines(input.blocks(), redactor, file)) {
-        for (const { bytes, lines } of partsOf(block)) {
-          const together = limit.share(() => maskTogether(redactor, file, bytes));
-          if (together !== undefined) number += lines;
-          await output.write(together ?? Buffer.concat(linesIn(bytes).map(mask)));
+        for (const part of partsOf(block)) {
+          for (let at = 0; at < part.length; ) {
+            const lines = part.subarray(at, endOfLines(part, at, together.most));
+            const masked = together.mask(lines);
+            if (masked === undefined && together.mayRetry(lines)) continue;
+            if (masked !== undefined) number += numberOf(LF, lines);
+            await output.write(masked ?? Buffer.concat(linesIn(lines).map(mask)));
+            at += lines.length;
+          }
         }
         await output.flush();
         if (output.isClosed) return output.hasFailed ? ExitCode.failed : code;
@@ -262,42 +268,81 @@ function reasonOf(error: unknown, bytes: number): string {
   return `a value in its ${counted(bytes, 'byte')} is too long for the expression of a rule`;
 }
 
-/** Lines that can be masked at once. */
-interface Part {
-  readonly bytes: Buffer;
-  readonly lines: number;
-}
-
 /** Parts of a block that can be masked at once: lines of no great length together, and longer ones by themselves. */
-function* partsOf(block: Buffer): Generator<Part> {
+function* partsOf(block: Buffer): Generator<Buffer> {
   let start = 0;
-  let lines = 0;
   for (let at = 0; at < block.length; ) {
     const lf = block.indexOf(LF, at);
     const end = lf === -1 ? block.length : lf + 1;
     const isLong = end - at > LONGEST_LINE;
     if (at > start && (isLong || end - start > LONGEST_TEXT)) {
-      yield { bytes: block.subarray(start, at), lines };
+      yield block.subarray(start, at);
       start = at;
-      lines = 0;
     }
-    lines++;
     if (isLong) {
-      yield { bytes: block.subarray(at, end), lines };
+      yield block.subarray(at, end);
       start = end;
-      lines = 0;
     }
     at = end;
   }
-  if (start < block.length) yield { bytes: block.subarray(start), lines };
+  if (start < block.length) yield block.subarray(start);
 }
 
-/** Masks many lines at once. Undefined for lines that have to be masked one by one. */
-function maskTogether(redactor: Redactor, file: string, lines: Buffer): Buffer | undefined {
-  const many = redactor.many(file);
-  const isWhole = lines.at(-1) === LF && lines.length <= LONGEST_TEXT;
-  // The rules see lines without their terminators.
-  if (many === undefined || !isWhole || lines.includes(CR)) return undefined;
+/** Where lines end that have at most so many bytes; the first one may have more. */
+function endOfLines(block: Buffer, start: number, most: number): number {
+  if (block.length - start <= most) return block.length;
+  const last = block.lastIndexOf(LF, start + most - 1);
+  const end = last < start ? block.indexOf(LF, start) : last;
+  return end === -1 ? block.length : end + 1;
+}
+
+function numberOf(byte: number, bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count++;
+  return count;
+}
+
+/** Fewer bytes are masked line by line. */
+const FEW_BYTES = 2048;
+
+/**
+ * Masks many lines of a file at once. One among them that has to be masked by itself is looked for in ever fewer lines, and
+ * the lines after it are masked in ever larger numbers again.
+ */
+class TogetherMasker {
+  /** How many bytes to mask together. */
+  most = LONGEST_TEXT;
+  readonly #redactor: Redactor;
+  readonly #file: string;
+  readonly #limit: TimeLimit;
+
+  constructor(redactor: Redactor, file: string, limit: TimeLimit) {
+    this.#redactor = redactor;
+    this.#file = file;
+    this.#limit = limit;
+  }
+
+  /** Undefined for lines that could not be masked together. */
+  mask(lines: Buffer): Buffer | undefined {
+    const many = this.#redactor.many(this.#file);
+    if (many === undefined || lines.at(-1) !== LF || lines.length > LONGEST_TEXT) return undefined;
+    // The rules see lines without their terminators.
+    const bare = lines.includes(CR) ? withoutCr(lines) : undefined;
+    const masked = this.#limit.share(() => maskTogether(many, bare?.lines ?? lines));
+    if (masked === undefined) return undefined;
+    this.most = Math.min(2 * this.most, LONGEST_TEXT);
+    return bare === undefined ? masked : withCr(masked, bare.hadCr);
+  }
+
+  /** Whether fewer of the lines are to be tried. */
+  mayRetry(lines: Buffer): boolean {
+    if (lines.length <= FEW_BYTES || lines.indexOf(LF) === lines.length - 1) return false;
+    this.most = Math.max(FEW_BYTES, lines.length >> 2);
+    return true;
+  }
+}
+
+function maskTogether(many: LinesMasker, lines: Buffer): Buffer | undefined {
   const body = lines.subarray(0, -NEWLINE.length);
   try {
     if (isAscii(body)) {
@@ -312,6 +357,36 @@ function maskTogether(redactor: Redactor, file: string, lines: Buffer): Buffer |
   } catch {
     return undefined;
   }
+}
+
+/** Lines without the CR in front of each LF, and which of them had one. */
+function withoutCr(lines: Buffer): { readonly lines: Buffer; readonly hadCr: readonly boolean[] } {
+  const bare = Buffer.allocUnsafe(lines.length);
+  const hadCr: boolean[] = [];
+  let length = 0;
+  for (let start = 0; start < lines.length; ) {
+    const lf = lines.indexOf(LF, start);
+    const isCrLf = lf > start && lines[lf - 1] === CR;
+    length += lines.copy(bare, length, start, isCrLf ? lf - 1 : lf);
+    bare[length++] = LF;
+    hadCr.push(isCrLf);
+    start = lf + 1;
+  }
+  return { lines: bare.subarray(0, length), hadCr };
+}
+
+function withCr(lines: Buffer, hadCr: readonly boolean[]): Buffer {
+  const whole = Buffer.allocUnsafe(lines.length + hadCr.length);
+  let length = 0;
+  let start = 0;
+  for (const isCrLf of hadCr) {
+    const lf = lines.indexOf(LF, start);
+    length += lines.copy(whole, length, start, lf);
+    if (isCrLf) whole[length++] = CR;
+    whole[length++] = LF;
+    start = lf + 1;
+  }
+  return whole.subarray(0, length);
 }
 
 function linesIn(block: Buffer): Line[] {

@@ -71,18 +71,21 @@ function repeatsCharactersOnly(pattern: Pattern): boolean {
 function workOut({ pattern }: ParsedExpression): Cost {
   const starts = startsOnce(pattern) ? undefined : UnitSet.all;
   const main = costOfPart(pattern, starts, !hasConditions(pattern));
-  const looks = looksIn(pattern).map(({ inside, behind }) =>
+  const cost = withConditions(main, pattern);
+  return { ...cost, degree: cost.degree + (holds(pattern, comparesMuch) ? 1 : 0) };
+}
+
+/** Every condition of a part is looked into again at each step of the part, one after the other. */
+function withConditions(own: Cost, part: Pattern): Cost {
+  const looks = looksIn(part).map(({ inside, behind }) =>
     // A look-behind is matched from its end.
-    costOfPart(inside, undefined, !behind && !hasConditions(inside)),
+    withConditions(costOfPart(inside, undefined, !behind && !hasConditions(inside)), inside),
   );
+  if (looks.length === 0) return own;
   return {
-    ambiguity: [main, ...looks].find(({ ambiguity }) => ambiguity !== undefined)?.ambiguity,
-    // A condition is looked into again at each step of what is around it, and so is one inside of it.
-    degree:
-      main.degree +
-      looks.reduce((sum, { degree }) => sum + degree, 0) +
-      (holds(pattern, comparesMuch) ? 1 : 0),
-    factor: [main, ...looks].reduce((product, { factor }) => product * factor, 1),
+    ambiguity: [own, ...looks].find(({ ambiguity }) => ambiguity !== undefined)?.ambiguity,
+    degree: own.degree + Math.max(...looks.map(({ degree }) => degree)),
+    factor: own.factor * looks.reduce((sum, { factor }) => sum + factor, 0),
   };
 }
 
@@ -126,9 +129,9 @@ function partsOf(pattern: Pattern): readonly Pattern[] {
   }
 }
 
-/** All conditions, those inside of conditions too. */
+/** All conditions that are in no other one. */
 function looksIn(pattern: Pattern): Look[] {
-  return [...(pattern.kind === 'look' ? [pattern] : []), ...partsOf(pattern).flatMap(looksIn)];
+  return pattern.kind === 'look' ? [pattern] : partsOf(pattern).flatMap(looksIn);
 }
 
 /** @param starts what the text before a match can be, or `undefined` for a match that starts in one place. */

@@ -107,7 +107,7 @@ class Builder {
         return this.#sequence(parts);
       }
       case 'choice':
-        return pattern.branches.map((branch) => this.#part(branch, after)).reduce(either);
+        return this.#choice(pattern.branches, after);
       case 'repetition':
         return this.#repeated(pattern, after);
       case 'reference':
@@ -115,6 +115,20 @@ class Builder {
       default:
         return NOTHING;
     }
+  }
+
+  /** The branches are tried one after the other, so their combinations are added. */
+  #choice(branches: readonly Pattern[], after: UnitSet): Part {
+    const before = this.#combinations;
+    let ways = 1;
+    const parts = branches.map((branch) => {
+      this.#combinations = before;
+      const part = this.#part(branch, after);
+      ways += this.#combinations / before - 1;
+      return part;
+    });
+    this.#combinations = before * ways;
+    return parts.reduce(either);
   }
 
   /** One of a known length takes so much, whatever it is: one way, as any characters do. */
