@@ -64,8 +64,6 @@ const SHORT_TEXT = 8192;
 const MOST_UNPLANNED = 50;
 /** Shorter texts are not worth it to start WebAssembly, which takes some milliseconds. */
 const SHORTEST_IN_BYTES = 8192;
-/** To watch a block costs less than to begin one of thirty anew. */
-const WATCHED_BLOCKS = 30;
 const LF = 0x0a;
 const NO_HITS = new Int32Array(0);
 
@@ -77,8 +75,6 @@ class MaskEngine {
   readonly #first: RulePlan;
   #best: RulePlan | undefined;
   #few = FEW_TEXTS;
-  /** So many of the next blocks of lines are watched from the start. */
-  #blocksToWatch = 0;
 
   constructor(rules: readonly MaskRule[], options: MaskRulesOptions) {
     const { onMask, boundTime, isLate = () => undefined, linearEngine } = options;
@@ -145,7 +141,10 @@ class MaskEngine {
 
   #map(lines: string): string {
     const plan = this.#planFor(lines.length);
-    const candidates = plan.checkKeywords(plan.index.linesIn(lines), new HeldText(lines));
+    const { index } = plan;
+    const scan = (bytes: Uint8Array) => scanForLiterals(index.tables, bytes);
+    const inLines = index.linesIn(lines, lines.length >= SHORTEST_IN_BYTES ? scan : undefined);
+    const candidates = plan.checkKeywords(inLines, new HeldText(lines));
     if (candidates.length === 0 && plan.common.length === 0) return lines;
     const longest = longestLine((from) => lines.indexOf('\n', from), lines.length);
     return this.#attempt(plan, lines.length, longest, (run) => {
@@ -192,14 +191,10 @@ class MaskEngine {
    * @throws what `boundTime` throws: then nothing was told, and each line of a block has to be masked by itself
    */
   #attempt(plan: RulePlan, length: number, longest: number, apply: (run: MaskRun) => string): string {
-    // What has to be watched in the end is not begun without: so are some blocks after one that had to be.
+    // What has to be watched in the end is not begun without.
     const isWatched =
-      this.#boundTime !== undefined &&
-      (this.#blocksToWatch > 0 || plan.common.some((rule) => rule.stepsOn(length, longest) > FEW_STEPS));
-    if (isWatched) {
-      this.#blocksToWatch--;
-      return this.#watched(plan, length, apply);
-    }
+      this.#boundTime !== undefined && plan.common.some((rule) => rule.stepsOn(length, longest) > FEW_STEPS);
+    if (isWatched) return this.#watched(plan, length, apply);
     const run = this.#unwatchedRun(plan);
     try {
       const masked = apply(run);
@@ -207,7 +202,6 @@ class MaskEngine {
       return masked;
     } catch (error) {
       if (error !== TO_BE_WATCHED) throw error;
-      this.#blocksToWatch = WATCHED_BLOCKS;
     }
     return this.#watched(plan, length, apply);
   }

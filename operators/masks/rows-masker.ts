@@ -6,6 +6,8 @@ const LF = 0x0a;
 const SHORTEST_IN_BYTES = 2048;
 /** Bytes. */
 const LONGEST_CHARACTER = 4;
+/** Of so many rows, each is masked by itself if they cannot be masked together. */
+const FEW_ROWS = 8;
 const DATA: Field = { key: 'data', within: undefined };
 
 /** Memory that all masks use, one after the other. */
@@ -40,15 +42,21 @@ export class RowsMasker {
    */
   maskRows(rows: readonly RowFields[], maskAlone: (place: number) => boolean): RowRange | undefined {
     const { maxLength } = this.#mask.lines;
-    /** The first of the rows that wait, and the length of their strings as lines. */
+    /** The first of the rows that wait, how many strings each of them has, and the length of these as lines. */
     let first = 0;
+    const counts: number[] = [];
     let length = 0;
-    /** Masks the first strings, of the rows up to `end`. */
-    const finish = (count: number, end: number): boolean => {
-      const isMasked = this.#maskTexts(count) || (end - first === 1 && maskAlone(first));
-      this.#forget(0, count);
-      if (isMasked) first = end;
-      return isMasked;
+    /** Masks the rows up to one; returns the end of the first few that it has to leave. */
+    const finish = (end: number): number | undefined => {
+      const count = counts.slice(0, end - first).reduce((sum, more) => sum + more, 0);
+      if (this.#maskTexts(count) || (end - first === 1 && maskAlone(first))) {
+        this.#forget(0, count);
+        counts.splice(0, end - first);
+        first = end;
+        return undefined;
+      }
+      // One among many has to be masked by itself.
+      return end - first <= FEW_ROWS ? end : (finish(first + ((end - first) >> 1)) ?? finish(end));
     };
     const stop = (end: number): RowRange => {
       this.#forget(0, this.#texts.length);
@@ -58,18 +66,22 @@ export class RowsMasker {
       const count = this.#texts.length;
       const more = this.#takes(rows[place] as RowFields) ? this.#lengthFrom(count) : Number.POSITIVE_INFINITY;
       if (length + more <= maxLength) {
+        counts.push(this.#texts.length - count);
         length += more;
         continue;
       }
       const isTogether = more <= maxLength;
       if (!isTogether) this.#forget(count, this.#texts.length);
-      if (!finish(count, place)) return stop(place);
+      const left = finish(place);
+      if (left !== undefined) return stop(left);
       length = isTogether ? more : 0;
+      if (isTogether) counts.push(this.#texts.length);
       if (isTogether) continue;
       if (!maskAlone(place)) return stop(place + 1);
       first = place + 1;
     }
-    return finish(this.#texts.length, rows.length) ? undefined : stop(rows.length);
+    const left = finish(rows.length);
+    return left === undefined ? undefined : stop(left);
   }
 
   /** Notes the strings of a row; false if it has to be masked by itself. */

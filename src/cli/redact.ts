@@ -2,7 +2,12 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_LINE_BYTES, steadyClock } from '../../operators/internal.ts';
-import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
+import {
+  type LinesMasker,
+  LONGEST_LINE,
+  LONGEST_TEXT,
+  type Redactor,
+} from '../../operators/internal-masks.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact-masking.ts';
 import { packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';

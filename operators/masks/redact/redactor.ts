@@ -9,8 +9,8 @@ import { FieldMasker, pathOf } from './field-masker.ts';
 import { LineContext } from './open-lines.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
 
-/** Lines of a block, or the first of a source: they are masked one by one. */
-class NotOrdinary extends Error {}
+/** Thrown for lines of a block, and others that have to be masked one by one. */
+const NOT_ORDINARY = /* @__PURE__ */ new Error('these lines have to be masked one by one');
 
 /** Masks strings, events and lines by redaction rules. */
 export class Redactor {
@@ -136,12 +136,12 @@ export class Redactor {
       maxLength,
       maxLineLength,
       map: (lines) => {
-        const isOrdinary = !lines.includes(NUL) && !this.#texts.renderer.needs(lines);
-        if (!isOrdinary || !areOrdinary(lines)) throw new NotOrdinary();
+        if (lines.includes(NUL) || !this.#isLeftAsShown(lines, map) || !areOrdinary(lines))
+          throw NOT_ORDINARY;
         return this.#texts.counted(() => {
           const masked = this.#withValuesInSameLine(pass, () => map(lines));
           const result = this.#texts.decodes ? this.#texts.maskEncoded(masked) : masked;
-          if (onFind !== undefined && result !== lines) throw new NotOrdinary();
+          if (onFind !== undefined && result !== lines) throw NOT_ORDINARY;
           return result;
         });
       },
@@ -168,12 +168,21 @@ export class Redactor {
     };
   }
 
+  /** Whether nothing is found in what a reader sees of lines, where that is something else than what is written. */
+  #isLeftAsShown(lines: string, map: (lines: string) => string): boolean {
+    const { renderer } = this.#texts;
+    if (!renderer.needs(lines)) return true;
+    this.#texts.takeOpenKey();
+    const isLeft = this.#texts.leaves(renderer.render(lines), (shown) => this.#texts.maskEncoded(map(shown)));
+    return this.#texts.takeOpenKey() === undefined && isLeft;
+  }
+
   /** Masks lines, and throws if the value of a key in one of them may be in the next one. */
   #withValuesInSameLine<T>(pass: (() => void) | undefined, mask: () => T): T {
     if (pass === undefined) return mask();
     this.#texts.takeOpenKey();
     const masked = mask();
-    if (this.#texts.takeOpenKey() !== undefined) throw new NotOrdinary();
+    if (this.#texts.takeOpenKey() !== undefined) throw NOT_ORDINARY;
     pass();
     return masked;
   }

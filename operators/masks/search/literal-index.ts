@@ -138,15 +138,28 @@ export class LiteralIndex {
     return this.candidatesIn(text).rules;
   }
 
-  /** The lines of a string, joined by LF, that have a literal. */
-  linesIn(text: string): readonly CandidateLine[] {
+  /**
+   * The lines of a string, joined by LF, that have a literal.
+   *
+   * @param scan finds hits in bytes, if it can
+   */
+  linesIn(text: string, scan?: (bytes: Uint8Array) => Int32Array | undefined): readonly CandidateLine[] {
     if (this.isEmpty) return [];
-    if (this.#toLower.test(text)) {
-      return text
-        .split('\n')
-        .map((line, number) => ({ line: number, ...this.candidatesIn(line) }))
-        .filter(({ rules }) => rules.length > 0);
+    const bytes = scan && asBytes(text);
+    const hits = bytes && scan?.(bytes);
+    const found = bytes && hits ? this.linesInBytes(bytes, hits) : this.#linesInText(text);
+    const others = linesWith(this.#toLower, text);
+    if (others.length === 0) return found;
+    const lines = new Map(found.map((candidate) => [candidate.line, candidate]));
+    for (const { line, content } of others) {
+      const candidates = this.candidatesIn(content);
+      if (candidates.rules.length > 0) lines.set(line, { line, ...candidates });
+      else lines.delete(line);
     }
+    return [...lines.values()].sort((a, b) => a.line - b.line);
+  }
+
+  #linesInText(text: string): readonly CandidateLine[] {
     const lines = new LineCollector((from) => text.indexOf('\n', from), text.length);
     const characters = new CharacterCursor(this.#characters, (literal, from) => text.indexOf(literal, from));
     this.#scan(text, text, (entry, start) => {
@@ -279,6 +292,31 @@ class Followers {
 const ALONE = 1;
 const IN_PAIR = 2;
 const pairOf = (first: number, second: number): number => (first << 16) | second;
+
+/** A byte for each character of a string, one that no literal has for those beyond ASCII. */
+function asBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) {
+    const unit = text.charCodeAt(i);
+    bytes[i] = unit < 0x80 ? unit : 0xff;
+  }
+  return bytes;
+}
+
+/** The lines of a string that have a certain character, with their numbers. */
+function linesWith(
+  character: RegExp,
+  text: string,
+): readonly { readonly line: number; readonly content: string }[] {
+  const found: { line: number; content: string }[] = [];
+  if (!character.test(text)) return found;
+  let line = 0;
+  for (const content of text.split('\n')) {
+    if (character.test(content)) found.push({ line, content });
+    line++;
+  }
+  return found;
+}
 
 /** The characters beyond ASCII whose lower case has a letter of ASCII. */
 const BECOMES_ASCII = /[\u0130\u212a]/;
