@@ -25,11 +25,20 @@ const ARROW_REST = /^["']?\]?\s*=>\s*$/;
 const WRAPPER_REST = /^["']?\s*(?:=>?|:=?)\s*(?:[A-Z]\w{1,30}(?:(?:::|\.)\w{1,20})?)?[(]\s*$/;
 /** A name in the field `name` of YAML, JSON or a form, or in an element of XML. */
 const NAME_FIELD =
-  /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
-const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:]+>)\s*$/;
+  /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?|setting|option|property)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
+const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:.-]+>)\s*$/;
+/** An assignment that goes on in the next line, and an option whose value does. */
+const ASSIGNED_REST = /^["']?\]?\s*(?::=|=)\s*\\?\s*$/;
+const FLAG_REST = /^\s+\\\s*$/;
+const FLAG = /(?:^|\s)--?[\w.-]*$/;
+/** The name of a section of a file. */
+const SECTION = /^\s*\[[\w.-]*$/;
+/** A line that asks for a value, or says whose value follows. */
+const QUESTION = /^\s*(?:[\w-]{1,20}\s){0,3}$/;
+const QUESTION_REST = /^[^:：=\n]{0,160}[:：]\s*$/;
 /** What ends a line with such a key, at the end of the name. */
 const REST =
-  /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?\]?\s*=>|\\{0,3}["']?\s*,?|<\/[\w:]+>|>)\s*$/y;
+  /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?\]?\s*(?:=>|:?=)\s*\\?|["']?\s*(?:=>?|:=?)\s*[\w:.]{0,60}\(|\s+\\|\]|\\{0,3}["']?\s*,?|<\/[\w:.-]+>|>|[^:：=\n]{1,160}[:：])\s*$/y;
 const ELEMENT = /<[\w:.-]*$/;
 /** Columns: at least two names between the same separators, which may have brackets, and start with a digit. */
 const COLUMN = String.raw`["']?(?=[^,;\t|]{0,60}[\p{L}_])[\p{L}\p{N}_([#*$@][\p{L}\p{N}_ .()[\]#*/%$@?-]{0,60}["']?`;
@@ -77,6 +86,9 @@ export class OpenKeyFinder implements Finder {
         if (yaml !== null && YAML_KEY.test(before)) return yaml[1] === undefined ? 'below' : 'block';
         if (ARROW_REST.test(rest)) return 'next';
         if (WRAPPER_REST.test(rest)) return 'below';
+        if (ASSIGNED_REST.test(rest) || (FLAG_REST.test(rest) && FLAG.test(before))) return 'below';
+        if (/^\]\s*$/.test(rest) && SECTION.test(before)) return 'next';
+        if (QUESTION_REST.test(rest) && QUESTION.test(before)) return 'next';
         if (NAME_FIELD_REST.test(rest) && NAME_FIELD.test(before)) return 'next';
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
       }

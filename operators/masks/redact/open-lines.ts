@@ -23,7 +23,12 @@ const MOST_ROWS = 100_000;
 const LONGEST = 2000;
 const LONGEST_ROW = 100_000;
 
+/** One word, as it answers a question: no key, and nothing that starts a list, a section or a comment. */
+const isWord = (line: string): boolean => /^\s*[^\s#[{<>}\]-][^\s=]{3,200}(?<![:,;{(])\s*$/.test(line);
+
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
+/** The value before a change, after which that after it follows. */
+const OLD_VALUE = /^\s*["']?(?:old|from|before|previous)\b/i;
 /** What stands between the names of columns and the first row, or between rows. */
 const BETWEEN_ROWS = /^(?:[\s|+:=-]*|\s*#.*)$/;
 
@@ -80,7 +85,7 @@ export class LineContext {
   #partsWithKeysBefore(open: OpenLines, line: string): readonly FieldPart[] | undefined {
     const { key, text, indent, isInLog } = open;
     if (isInLog === true || line.length > (key === 'rows' ? LONGEST_ROW : LONGEST)) return undefined;
-    if ((key === 'below' || key === 'block') && indentOf(line) <= indent) return undefined;
+    if ((key === 'below' || key === 'block') && indentOf(line) <= indent && !isWord(line)) return undefined;
     const from = text.length + 1;
     const own = this.#texts.find(line);
     const found = this.#texts
@@ -122,7 +127,8 @@ function continued(open: OpenLines | undefined, line: string, hasValue: boolean)
     case 'block':
       return line.trim() === '' || indentOf(line) > open.indent ? { ...open, left } : undefined;
     default:
-      if (hasValue || (open.key === 'below' && line.trim() !== '')) return undefined;
+      if ((hasValue && !OLD_VALUE.test(line)) || (open.key === 'below' && line.trim() !== ''))
+        return undefined;
       return open.text.length + line.length > LONGEST
         ? undefined
         : { ...open, text: `${open.text}\n${line}`, left };
