@@ -306,6 +306,8 @@ class MaskEngine {
     run: MaskRun,
   ): boolean {
     const changed: { start: number; end: number; text: string }[] = [];
+    // Rules before have moved what stands after the values that they replaced.
+    const isOriginal = run.counts === undefined;
     let cursor: LineCursor | undefined;
     for (const { line, rules, places } of candidates) {
       const list = plan.between(rules, from, to);
@@ -314,7 +316,7 @@ class MaskEngine {
       cursor.goTo(line);
       const { start, end, text } = cursor;
       let masked = text;
-      run.know(text, places);
+      if (isOriginal) run.know(text, places);
       for (const rule of list) {
         masked = this.#applyOne(plan, rule, masked, run);
         if (run.hasInserted && plan.insertedRules(masked, rule, rules).length > 0) return false;

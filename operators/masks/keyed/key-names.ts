@@ -41,8 +41,13 @@ export class KeyNames {
   readonly #known = new Map<string, readonly CompiledName[]>();
   readonly #suffix: RegExp;
   readonly #marks: RegExp;
+  /** Without places, it was searched as a whole. */
   #last:
-    | { readonly text: string; readonly found: readonly FoundName[]; readonly isWhole: boolean }
+    | {
+        readonly text: string;
+        readonly found: readonly FoundName[];
+        readonly places: readonly number[] | undefined;
+      }
     | undefined;
 
   constructor(names: readonly KeyName[], { suffixes, marks }: Pick<Vocabulary, 'suffixes' | 'marks'>) {
@@ -63,11 +68,12 @@ export class KeyNames {
    */
   in(text: string, places?: readonly number[]): readonly FoundName[] {
     const last = this.#last;
-    if (last?.text === text && (last.isWhole || places !== undefined)) return last.found;
+    // Other rules have other literals, and with them other places.
+    if (last?.text === text && (last.places === undefined || last.places === places)) return last.found;
     const found: FoundName[] = [];
     if (places === undefined) this.#addNames(text, 0, text.length, found);
     else for (const [from, to] of joinedPlaces(places)) this.#addNames(text, from, to, found);
-    this.#last = { text, found, isWhole: places === undefined };
+    this.#last = { text, found, places };
     return found;
   }
 
