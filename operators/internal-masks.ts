@@ -21,7 +21,6 @@ export { entropyMasks } from './masks/entropy-mask.ts';
 export { KeyNames } from './masks/keyed/key-names.ts';
 export { betweenOf, compileGuard, compileNotation } from './masks/keyed/keyed-finder.ts';
 export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
-export type { Notation } from './masks/keyed/vocabulary.ts';
 export {
   compileRedactRules,
   ENTROPY_RULE,

@@ -271,10 +271,11 @@ function replaceInJson(
   plain({ start: 0, end: region.start });
   for (const { start, end, isString } of valuesIn(text, region)) {
     if (isString) {
+      const string = text.slice(start, end);
       for (const span of wholeEscapes(escapes, spansIn({ start, end }))) {
         const value = text.slice(span.start, span.end);
         const inner = JSON.stringify(replace(value)).slice(1, -1);
-        put(span.start, span.end, inQuotes(inner, value, text, span.start));
+        put(span.start, span.end, inQuotes(inner, value, string, span.start - start));
       }
       continue;
     }

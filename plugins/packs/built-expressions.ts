@@ -1,11 +1,10 @@
-import { compileExpression } from '../../operators/index.ts';
+import { compileExpression, type Notation } from '../../operators/index.ts';
 import {
   betweenOf,
   costOf,
   firstBeyondSpace,
   firstUnits,
   lengthOf,
-  type Notation,
   neededCharacter,
   neededPart,
   type Pattern,

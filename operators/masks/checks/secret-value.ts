@@ -3,6 +3,7 @@
  * and names of resources are not. A shared vocabulary of placeholders is applied before these checks.
  */
 
+import { areJoinedWords } from './joined-words.ts';
 import { isPlaceholder } from './placeholders.ts';
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.#?|->|::)[A-Za-z_$][\w$]*)*$/;
@@ -175,6 +176,7 @@ export const isPassword = (value: string, text: string, start: number): boolean 
 const NUMBER_OR_SHORT_FORM = /^(?:0x[0-9a-f]{1,8}|\p{L}+['’](?:s|t|re|ve|ll|d|m)\\?[.,:;]?)$/iu;
 
 function canBePassword(value: string, text: string, start: number): boolean {
+  if (value.includes('.') && areJoinedWords(value)) return true;
   const shortest = isQuote(text[start - 1]) ? 3 : 4;
   if (value.length < shortest || isOrdinaryValue(value, text, start)) return false;
   if (!isQuote(text[start - 1]) && NUMBER_OR_SHORT_FORM.test(value)) return false;
@@ -190,6 +192,7 @@ const SURE_PASSWORD =
 
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
+  if (isChosenAfterSureName(value, text, start)) return true;
   // A character of Chinese is as much as several letters.
   const least = isQuote(text[start - 1]) && /[\u3000-\u9fff\uac00-\ud7af]/.test(value) ? 4 : 6;
   if (value.length < least || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
@@ -199,8 +202,16 @@ export function isSecret(value: string, text: string, start: number): boolean {
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
 }
 
+/** A name that can only name a secret itself, and no thing that has one. */
+const SURE_SECRET =
+  /(?:(?:jwt|cookie|session|admin|client|hmac|signing|sign|app|flask|django|next_?auth|auth|encrypt(?:ion)?|crypt|cipher|master|webhook|refresh|access|consumer|shared|private)(?:[_.-]|__)?(?:secret|key)|secret[_.-]?key(?:[_.-]?base)?|pepper|salt|pass_?phrase)(?:\\{0,7}["'`]){0,4}\]?\s{0,20}(?:=>|[:=]|,)\s{0,20}(?:[\w.]{1,40}\s{0,3}(?:\|\||\?\?|or)\s{0,3})?(?:\\{0,7}["'`]){0,4}$/i;
+
+const isChosenAfterSureName = (value: string, text: string, start: number): boolean =>
+  areJoinedWords(value) && SURE_SECRET.test(text.slice(Math.max(0, start - 120), start));
+
 /** A value after a name such as `token` or `api_key`, which looks as if it had been generated. */
 export function isToken(value: string, text: string, start: number): boolean {
+  if (isChosenAfterSureName(value, text, start)) return true;
   if (/^\S+(?:\s\S+){3}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
   if (isIdentifier(value, text, start) || isSentence(value)) return false;
@@ -354,6 +365,7 @@ export function isFlagValue(value: string, text: string, start: number): boolean
     hasMixture(value) ||
     isQuote(text[start - 1]) ||
     isLongWord ||
+    areJoinedWords(value) ||
     /^(?:\s*$|["'`\\]|\s+-)/.test(text.slice(start + value.length))
   );
 }
@@ -391,7 +403,7 @@ const ANSWERED =
 /** The value in a request of a protocol. Without a digit or symbol it is one only if it stands in a dialogue. */
 export function isRequestValue(value: string, text: string, start: number): boolean {
   if (!isCommandArgument(value, text, start)) return false;
-  if (hasMixture(value) || isQuote(text[start - 1])) return true;
+  if (hasMixture(value) || isQuote(text[start - 1]) || areJoinedWords(value)) return true;
   const before = text.slice(Math.max(0, start - 200), start);
   return (
     SENT.test(before) ||

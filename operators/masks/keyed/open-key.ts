@@ -8,7 +8,7 @@ import type { KeyName, Vocabulary } from './vocabulary.ts';
  * A line after whose key no value stands, so that its value may be in the next line. `below`: it has to be further to the
  * right. `rows`: the line names columns, or starts a block, so that many lines may have values.
  */
-export type OpenKey = 'next' | 'below' | 'block' | 'rows';
+export type OpenKey = 'next' | 'answer' | 'below' | 'block' | 'rows';
 
 /** What asks for a password in SMTP, in base64, and in a terminal. */
 const PASSWORD_PROMPT =
@@ -87,8 +87,8 @@ export class OpenKeyFinder implements Finder {
         if (ARROW_REST.test(rest)) return 'next';
         if (WRAPPER_REST.test(rest)) return 'below';
         if (ASSIGNED_REST.test(rest) || (FLAG_REST.test(rest) && FLAG.test(before))) return 'below';
-        if (/^\]\s*$/.test(rest) && SECTION.test(before)) return 'next';
-        if (QUESTION_REST.test(rest) && QUESTION.test(before)) return 'next';
+        if (/^\]\s*$/.test(rest) && SECTION.test(before)) return 'answer';
+        if (QUESTION_REST.test(rest) && QUESTION.test(before)) return 'answer';
         if (NAME_FIELD_REST.test(rest) && NAME_FIELD.test(before)) return 'next';
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
       }

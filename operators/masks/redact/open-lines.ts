@@ -24,7 +24,7 @@ const LONGEST = 2000;
 const LONGEST_ROW = 100_000;
 
 /** One word, as it answers a question: no key, and nothing that starts a list, a section or a comment. */
-const isWord = (line: string): boolean => /^\s*[^\s#[{<>}\]-][^\s=]{3,200}(?<![:,;{(])\s*$/.test(line);
+const isWord = (line: string): boolean => /^\s*[^\s#[{<>}\]`|-][^\s=`]{3,200}(?<![:,;{(])\s*$/.test(line);
 
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
 /** The value before a change, after which that after it follows. */
@@ -85,7 +85,8 @@ export class LineContext {
   #partsWithKeysBefore(open: OpenLines, line: string): readonly FieldPart[] | undefined {
     const { key, text, indent, isInLog } = open;
     if (isInLog === true || line.length > (key === 'rows' ? LONGEST_ROW : LONGEST)) return undefined;
-    if ((key === 'below' || key === 'block') && indentOf(line) <= indent && !isWord(line)) return undefined;
+    const isRight = (key !== 'below' && key !== 'block') || indentOf(line) > indent;
+    if ((!isRight || key === 'answer') && !isWord(line)) return undefined;
     const from = text.length + 1;
     const own = this.#texts.find(line);
     const found = this.#texts

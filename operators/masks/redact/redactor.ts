@@ -9,8 +9,9 @@ import { FieldMasker, pathOf } from './field-masker.ts';
 import { LineContext } from './open-lines.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
 
-/** Thrown for lines of a block, and others that have to be masked one by one. */
-const NOT_ORDINARY = /* @__PURE__ */ new Error('these lines have to be masked one by one');
+/** Lines of a block, and others that have to be masked one by one. */
+class NotOrdinary extends Error {}
+const NOT_ORDINARY = /* @__PURE__ */ new NotOrdinary();
 
 /** Masks strings, events and lines by redaction rules. */
 export class Redactor {

@@ -108,6 +108,13 @@ describe('what stands in place of a value', () => {
     expect(everyWay({ rules: { x: '\\d{4}' }, ...settings }, [line])).toEqual([expected]);
   });
 
+  it('is no number where a key or a string only looks like one', () => {
+    const looksLikeNumber = '{"a":{":0]":false,"x":":0]"},"b":[12,"c"]}';
+    expect(everyWay({ rules: { x: '\\d+' } }, [looksLikeNumber])).toEqual([
+      '{"a":{":<:x:>]":false,"x":":<:x:>]"},"b":["<:x:>","c"]}',
+    ]);
+  });
+
   it('stays as it is where it is written for JSON', () => {
     const settings = { rules: { x: '\\d{4}' }, mask_prefix: '"<', mask_suffix: '>"' };
     expect(everyWay(settings, ['{"a":4111}'])).toEqual(['{"a":"<x>"}']);
