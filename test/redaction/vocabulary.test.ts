@@ -71,6 +71,7 @@ const PACKS: readonly (readonly [pack: string, kinds: readonly string[]])[] = [
 /** Whatever code or words stand in some notations is no key with any prefix. */
 const PLAIN_KEYS: Readonly<Record<string, string>> = {
   bare: 'password',
+  near: 'password',
   called: 'password',
   'changed-from': 'password',
   'changed-to': 'password',

@@ -45,6 +45,7 @@ import {
   isFlagValue,
   isInnerPassword,
   isLineValue,
+  isNearPassword,
   isPassword,
   isPhrase,
   isProsePassword,
@@ -126,6 +127,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   token_list: hasToken,
   told_password: isToldPassword,
   told_secret: isToldSecret,
+  near_password: isNearPassword,
   uk_nino: isUkNino,
   us_ssn: isUsSsn,
   user_info: isUserInfo,
@@ -152,6 +154,7 @@ export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'token_list',
   'told_password',
   'told_secret',
+  'near_password',
   'user_info',
   'words',
 ]);

@@ -280,6 +280,20 @@ export function isProsePassword(value: string, text: string, start: number): boo
 export const isToldSecret = (value: string, text: string, start: number): boolean =>
   isProsePassword(value, text, start) && !NAME_WITH_NUMBER.test(value);
 
+/** What a word after the name of a password is, rather than the password. */
+const NO_PASSWORD_BEFORE =
+  /(?:^|[\s"'(])(?:users?|usernames?|accounts?|logins?|hosts?|servers?|from|by|at|on|in|to|ids?|ips?|ports?|files?|versions?|using|via|types?|algorithms?|hash(?:es|ed)?|methods?|class(?:es)?|modules?|functions?|fields?|columns?|tables?|benutzer|utilisateur|usuario|utente|gebruiker|användare|użytkownik)[:\s]{1,2}["'`«„“([*]{0,2}$/i;
+
+/** A word some words after the name of a password, which has to look as if it had been chosen to be hard to guess. */
+export function isNearPassword(value: string, text: string, start: number): boolean {
+  if (value.length < 8 || value.length > 64 || /[/\\=:(){}[\]<>|,;]|@[\w-]+\./.test(value)) return false;
+  const isName = /\d[A-Z][a-z]{2,}|^[a-z0-9]+(?:[-_.][a-z0-9]+)*$|^[A-Z0-9_-]+$|^[0-9a-f-]+$/.test(value);
+  if (isName && !/[!#$%^&*?~+]/.test(value)) return false;
+  if (NO_PASSWORD_BEFORE.test(text.slice(Math.max(0, start - 40), start))) return false;
+  if (!isToldSecret(value, text, start) || !/\d/.test(value)) return false;
+  return /[!#$%^&*?~+]/.test(value) || (/[A-Z]/.test(value) && /[a-z]/.test(value) && isRandom(value));
+}
+
 /** Marks in front of a value in a sentence. */
 const OPENING_MARK = /(?:["'`«„“”‚‘「『‹]|\*\*|<\w{1,6}>)[ \u00a0]?$/;
 /** A word, with what ends a sentence. */

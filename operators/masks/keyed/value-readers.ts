@@ -145,6 +145,26 @@ function unpackedValues(text: string, at: number): readonly Place[] {
   return isAlone ? [] : argumentReader(String(place))(text, start);
 }
 
+/** Words of a sentence after a name, and the characters that they have together. */
+const MOST_WORDS = 12;
+const LONGEST_NEAR = 120;
+/** The start of the next word, without what opens a quotation. */
+const NEXT_WORD = /[^\S\n]{1,3}(?:["'`«„“”‚‘「『‹([*_]|\*\*){0,2}/y;
+const REST_OF_WORD = /[^\s]{0,200}/y;
+
+function nextWords(text: string, start: number): readonly Place[] {
+  const places: Place[] = [];
+  let at = start;
+  for (let words = 0; words < MOST_WORDS && at < start + LONGEST_NEAR; words++) {
+    const from = matchEnd(NEXT_WORD, text, at);
+    if (from === -1) break;
+    const end = endOfBare(text, from);
+    if (end > from) places.push({ start: from, end });
+    at = matchEnd(REST_OF_WORD, text, from);
+  }
+  return places;
+}
+
 export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   literal,
   quoted,
@@ -174,6 +194,8 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     const end = endOfBare(text, start);
     return end > start ? [{ start, end }] : [];
   },
+  /** The next words of a sentence, of which one may be the value. */
+  near: nextWords,
   /** One argument of a command, whose quote may be open already. */
   argument: (text, start) => {
     const end = matchEnd(/[^\s"']+/y, text, start);
