@@ -143,6 +143,9 @@ const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','", '\\",\\"']
 /** What follows a name: space, and the quote of a name in a list or in a record of audit. */
 const SPACE = [' ', '\t', '\0', '\\'];
 const QUOTES = ['" ', '",', "' ", "',", '` ', '`,'];
+/** What the name of a program may end with. */
+const ENDINGS = ['.exe', '.cmd', '.bat', '.sh', '.py', '.pl', '.rb'];
+const ENDED = ENDINGS.flatMap((ending) => [...SPACE, '"', "'"].map((after) => ending + after));
 
 const LONG_ENOUGH = 4;
 
@@ -151,7 +154,7 @@ function literalsOf(name: string, kind: string, seconds: readonly (string | unde
   const lower = name.toLowerCase();
   const isKnown = (second: string | undefined) => second !== undefined && /^[\w-]+$/.test(second);
   if (!seconds.every(isKnown)) {
-    const after = kind === 'command' ? [...SPACE, ...QUOTES] : SPACE;
+    const after = kind === 'command' ? [...SPACE, ...QUOTES, ...ENDED] : SPACE;
     if (lower.length >= LONG_ENOUGH) return { literals: [lower], followedBy: after };
     // What is so short is found by what follows it.
     return { literals: after.map((text) => lower + text) };
@@ -167,12 +170,15 @@ const TABLES: Readonly<Record<string, string>> = {
   requests: 'request',
 };
 
+const placeOf = ({ at }: WrittenCommand, kind: string) => at ?? (kind === 'request' ? 'request' : 'word');
+
 function notationOf(written: WrittenCommand, notation: string, rest: string, kind: string) {
-  const { at = kind === 'request' ? 'request' : 'word', exact = false, guard, example, miss } = written;
+  const { exact = false, guard, example, miss } = written;
+  const at = placeOf(written, kind);
   const ofArguments = kind === 'command' ? ('arguments' as const) : undefined;
   return {
     notation,
-    form: `${at === 'part' ? '' : `(?:${PLACES[at]})`}NAME(?:\\.(?:exe|cmd|sh|bat|py|pl|rb))?VALUE`,
+    form: `${at === 'part' ? '' : `(?:${PLACES[at]})`}NAME${kind === 'command' ? '(?:\\.(?:exe|cmd|sh|bat|py|pl|rb))?' : ''}VALUE`,
     arguments: formsOf(written).map((form) => rest + form),
     exact: exact ? ('all' as const) : ofArguments,
     kinds: [kind],
@@ -187,17 +193,22 @@ function notationOf(written: WrittenCommand, notation: string, rest: string, kin
  * of the commands, in their order. Where several commands with different further words share an entry, there are more.
  */
 export function ofCommands(commands: readonly WrittenCommand[], kind = 'command') {
-  const names = new Map<string, { readonly only: string[]; readonly seconds: (string | undefined)[] }>();
+  const names = new Map<
+    string,
+    { readonly only: string[]; readonly seconds: (string | undefined)[]; isAlone: boolean }
+  >();
   const written = commands.map((command) => {
     const rests = new Map<string, string>();
+    const isAlone = ['word', 'line'].includes(placeOf(command, kind));
     for (const words of command.command.split('|')) {
       const [name = '', ...rest] = words.split(' ');
       const notation = [command.command, ...rest, command.form ?? command.options].join(' ');
       rests.set(notation, rest.map((word) => `${word} `).join(''));
-      const known = names.get(name) ?? { only: [], seconds: [] };
+      const known = names.get(name) ?? { only: [], seconds: [], isAlone: true };
       names.set(name, known);
       if (!known.only.includes(notation)) known.only.push(notation);
       known.seconds.push(rest[0]);
+      if (!isAlone) known.isAlone = false;
     }
     return [...rests].map(([notation, rest]) => notationOf(command, notation, rest, kind));
   });
@@ -206,10 +217,10 @@ export function ofCommands(commands: readonly WrittenCommand[], kind = 'command'
     ...written.flatMap((made) => made.slice(1)),
   ];
   return {
-    names: [...names].map(([name, { only, seconds }]) => ({
+    names: [...names].map(([name, { only, seconds, isAlone }]) => ({
       name,
       kind,
-      start: 'word' as const,
+      start: isAlone ? ('alone' as const) : ('word' as const),
       only,
       ...literalsOf(name, kind, seconds),
       keys: [name],
@@ -295,7 +306,7 @@ const NameSchema = z.strictObject({
     .string()
     .regex(/^[a-z]{2}$/, 'a language such as de')
     .optional(),
-  start: z.literal('word').optional(),
+  start: z.enum(['word', 'alone']).optional(),
   after: Words.optional(),
   only_after: Words.optional(),
   not_after: Words.optional(),

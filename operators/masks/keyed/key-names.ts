@@ -352,22 +352,15 @@ function joinedPlaces(places: readonly number[]): readonly (readonly [from: numb
 }
 
 /** Keywords of which a text has one if it has one of the names, with how far before it the name starts. */
-export function literalsOf(names: readonly KeyName[]): Keyword[] {
-  const keywords = names.flatMap(literalsOfName);
-  return names.some(({ followedBy }) => followedBy !== undefined)
-    ? [...keywords, ...PROGRAM_ENDINGS]
-    : keywords;
-}
-
-/** What may stand between the name of a program and its arguments. */
-const PROGRAM_ENDINGS = ['.exe', '.cmd', '.bat', '.sh', '.py', '.pl', '.rb'].map(
-  (text): Keyword => ({ text, followedBy: [' ', '\t', '\0', '"', "'", '\\'], back: 40 }),
-);
+export const literalsOf = (names: readonly KeyName[]): Keyword[] => names.flatMap(literalsOfName);
 
 function literalsOfName(entry: KeyName): readonly Keyword[] {
   const { name, start, after, only_after, opens, literals, followedBy } = entry;
-  const startsWord = start === 'word' && after === undefined && only_after === undefined;
-  if (literals !== undefined) return literals.map((text) => ({ text, followedBy, startsWord, back: 0 }));
+  const startsWord = start !== undefined && after === undefined && only_after === undefined;
+  if (literals !== undefined) {
+    const how = start === 'alone' ? start : startsWord;
+    return literals.map((text) => ({ text, followedBy, startsWord: how, back: 0 }));
+  }
   const lower = name.toLowerCase();
   const words = lower.split(' ');
   if (opens !== undefined) {

@@ -145,7 +145,7 @@ function unpackedValues(text: string, at: number): readonly Place[] {
   return isAlone ? [] : argumentReader(String(place))(text, start);
 }
 
-/** Words of a sentence after a name, and the characters that they have together. */
+/** Words of a sentence after a name, and the characters that they have together. Those with a digit may be a password. */
 const MOST_WORDS = 12;
 const LONGEST_NEAR = 120;
 /** The start of the next word, without what opens a quotation. */
@@ -159,7 +159,7 @@ function nextWords(text: string, start: number): readonly Place[] {
     const from = matchEnd(NEXT_WORD, text, at);
     if (from === -1) break;
     const end = endOfBare(text, from);
-    if (end > from) places.push({ start: from, end });
+    if (end > from && /\d/.test(text.slice(from, end))) places.push({ start: from, end });
     at = matchEnd(REST_OF_WORD, text, from);
   }
   return places;

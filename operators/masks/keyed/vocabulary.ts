@@ -11,8 +11,11 @@ export interface KeyName {
    */
   readonly name: string;
   readonly kind: string;
-  /** It has to be at the start of a word, or directly after one of `after`: `pass` is no name in `compass`. */
-  readonly start?: 'word' | undefined;
+  /**
+   * It has to be at the start of a word, or directly after one of `after`: `pass` is no name in `compass`. `alone`: no letter,
+   * digit, full stop, dash or underscore stands in front of it.
+   */
+  readonly start?: 'word' | 'alone' | undefined;
   readonly after?: readonly string[] | undefined;
   /** It is a name only after one of these words: `key` after `api`. */
   readonly only_after?: readonly string[] | undefined;
@@ -24,7 +27,7 @@ export interface KeyName {
   readonly opens?: readonly string[] | undefined;
   /** Literals in lower case of which a text with the name has one. Default: they are made of the name. */
   readonly literals?: readonly string[] | undefined;
-  /** Texts of one or two characters of which one follows each of these literals. */
+  /** Texts of which one follows each of these literals. */
   readonly followedBy?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;

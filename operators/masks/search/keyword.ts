@@ -1,10 +1,13 @@
 /** A text in lower case that a string must have, in any case, with conditions on what stands around it. */
 export interface BoundedKeyword {
   readonly text: string;
-  /** Texts of one or two characters of ASCII, one of which follows it. Absent: anything may, and nothing. */
+  /** Texts in lower case and of ASCII, one of which follows it. Absent: anything may, and nothing. */
   readonly followedBy?: readonly string[] | undefined;
-  /** Whether it is the start of a word, so that no place in the middle of one has it: `exp` of `expert`, but not of `exexp`. */
-  readonly startsWord?: boolean | undefined;
+  /**
+   * Whether it is the start of a word, so that no place in the middle of one has it: `exp` of `expert`, but not of `exexp`.
+   * `alone`: no full stop and no dash stands in front of it either, and no word in camel case.
+   */
+  readonly startsWord?: boolean | 'alone' | undefined;
   /** For keywords of names: so many characters before it, at most, the name starts. */
   readonly back?: number | undefined;
 }
@@ -24,7 +27,7 @@ export function hasKeyword(text: string, lower: string, keyword: Keyword): boole
   for (let start = lower.indexOf(literal); start !== -1; start = lower.indexOf(literal, start + 1)) {
     const end = start + literal.length;
     if (followedBy?.some((text) => lower.startsWith(text, end)) === false) continue;
-    if (startsWord !== true || !isSame || mayStartWord(at, start)) return true;
+    if (!startsWord || !isSame || mayStartWord(at, start, startsWord)) return true;
   }
   return false;
 }
@@ -33,14 +36,20 @@ export function hasKeyword(text: string, lower: string, keyword: Keyword): boole
  * False for most places in the middle of a word. A capital letter may start one, and so may a letter after an escape of JSON
  * or of a URL.
  */
-export function mayStartWord(at: (index: number) => number, start: number): boolean {
-  if (start === 0 || !isLetterOrDigit(at(start - 1))) return true;
-  if (!isLowerOrDigit(at(start))) return true;
+export function mayStartWord(at: (index: number) => number, start: number, how: true | 'alone'): boolean {
+  const before = start === 0 ? SPACE : at(start - 1);
+  if (how === 'alone')
+    return !isLetterOrDigit(before) && before !== STOP && before !== DASH && before !== UNDERSCORE;
+  if (!isLetterOrDigit(before) || !isLowerOrDigit(at(start))) return true;
   return (start > 1 && at(start - 2) === BACKSLASH) || (start > 2 && at(start - 3) === PERCENT);
 }
 
-const BACKSLASH = 0x5c;
+const SPACE = 0x20;
 const PERCENT = 0x25;
+const DASH = 0x2d;
+const STOP = 0x2e;
+const BACKSLASH = 0x5c;
+const UNDERSCORE = 0x5f;
 const isLowerOrDigit = (unit: number): boolean =>
   (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
 const isLetterOrDigit = (unit: number): boolean => isLowerOrDigit(unit) || (unit >= 0x41 && unit <= 0x5a);

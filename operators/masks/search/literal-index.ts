@@ -30,7 +30,7 @@ interface Entry {
   readonly offset: number;
   readonly rules: readonly number[];
   readonly followedBy: Followers | undefined;
-  readonly startsWord: boolean;
+  readonly startsWord: boolean | 'alone';
   /** How far before it a name may start; undefined for a literal of something else. */
   readonly back: number | undefined;
 }
@@ -261,37 +261,28 @@ function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[]): rea
       offset: rarestPart(literal),
       rules,
       followedBy: bounds?.followedBy === undefined ? undefined : new Followers(bounds.followedBy),
-      startsWord: bounds?.startsWord === true,
+      startsWord: bounds?.startsWord ?? false,
       back: bounds?.back,
     };
   });
 }
 
-/** Texts of one or two characters that may follow a literal. */
+/** Texts that may follow a literal, by their first characters. */
 class Followers {
-  /** For each character of ASCII, whether it may, alone or with another one. */
-  readonly #first = new Uint8Array(128);
-  readonly #pairs = new Set<number>();
+  readonly #byFirst: (readonly string[] | undefined)[] = [];
 
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const first = text.charCodeAt(0);
-      if (text.length === 1) this.#first[first] = ALONE;
-      else if (this.#first[first] !== ALONE) this.#first[first] = IN_PAIR;
-      if (text.length === 2) this.#pairs.add(pairOf(first, text.charCodeAt(1)));
+      this.#byFirst[first] = [...(this.#byFirst[first] ?? []), text];
     }
   }
 
   areAt(at: (index: number) => number, place: number): boolean {
-    const first = lower(at(place));
-    const kind = this.#first[first];
-    return kind === ALONE || (kind === IN_PAIR && this.#pairs.has(pairOf(first, lower(at(place + 1)))));
+    const texts = this.#byFirst[lower(at(place))];
+    return texts?.some((text) => isAt(text, place, at)) === true;
   }
 }
-
-const ALONE = 1;
-const IN_PAIR = 2;
-const pairOf = (first: number, second: number): number => (first << 16) | second;
 
 /** A byte for each character of a string, one that no literal has for those beyond ASCII. */
 function asBytes(text: string): Uint8Array {
@@ -355,7 +346,7 @@ function hasEdges(
   givenAt: ((index: number) => number) | undefined,
 ): boolean {
   if (followedBy?.areAt(at, start + literal.length) === false) return false;
-  return !startsWord || givenAt === undefined || mayStartWord(givenAt, start);
+  return !startsWord || givenAt === undefined || mayStartWord(givenAt, start, startsWord);
 }
 
 const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);

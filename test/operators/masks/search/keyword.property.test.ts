@@ -14,7 +14,7 @@ const keywords: fc.Arbitrary<Keyword> = fc.oneof(
     followedBy: fc.option(fc.subarray([' ', '=', '" ', '"=', 'a', '1b'], { minLength: 1 }), {
       nil: undefined,
     }),
-    startsWord: fc.option(fc.boolean(), { nil: undefined }),
+    startsWord: fc.option(fc.constantFrom(true, false, 'alone' as const), { nil: undefined }),
     back: fc.option(fc.nat(3), { nil: undefined }),
   }),
 );
