@@ -6,7 +6,7 @@ import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts'
 import type { MaskRule } from './mask-rule.ts';
 import { MaskRun, TO_BE_WATCHED } from './mask-run.ts';
 import { RulePlan } from './rule-plan.ts';
-import type { CandidateLine } from './search/literal-index.ts';
+import type { CandidateLine } from './search/candidates.ts';
 
 export interface MaskRulesOptions {
   /** Called after a string in which `rule` replaced `count` values, at least one. */

@@ -1,7 +1,9 @@
 import { ByteMasks } from './bytes/byte-masks.ts';
 import { byNumber, type CompiledRule } from './compiled-rule.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
-import { type CandidateLine, isIndexed, LiteralIndex } from './search/literal-index.ts';
+import type { CandidateLine } from './search/candidates.ts';
+import { isIndexed } from './search/literal-entries.ts';
+import { LiteralIndex } from './search/literal-index.ts';
 
 /** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
 const FEW_RULES = 8;

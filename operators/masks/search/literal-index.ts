@@ -1,20 +1,14 @@
 import type { LiteralTables } from '../bytes/byte-masks.ts';
-import { shareOfText } from '../expression/frequency.ts';
 import { isAscii } from '../expression/literals.ts';
-import { type BoundedKeyword, type Keyword, mayStartWord, textOf } from './keyword.ts';
-
-/** The rules that have a literal in a line. */
-export interface Candidates {
-  /** Their numbers, ascending. */
-  readonly rules: readonly number[];
-  /** Where names may start: pairs of the first and the last place, in no order. */
-  readonly places: readonly number[];
-}
-
-/** A line that has a literal of some rules, by its number among all lines. */
-export interface CandidateLine extends Candidates {
-  readonly line: number;
-}
+import {
+  CandidateCollector,
+  type CandidateLine,
+  type Candidates,
+  CharacterCursor,
+  LineCollector,
+} from './candidates.ts';
+import type { Keyword } from './keyword.ts';
+import { type Entry, entriesOf, hasEdges, isAt, lower } from './literal-entries.ts';
 
 /** With so many slots, few texts that are no literal have that of one. */
 const BITS = 19;
@@ -24,25 +18,11 @@ const LF = 0x0a;
 /** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
-/** A literal, and where in it the characters are that it is found by. */
-interface Entry {
-  readonly literal: string;
-  readonly offset: number;
-  readonly rules: readonly number[];
-  readonly followedBy: Followers | undefined;
-  readonly startsWord: boolean | 'alone';
-  /** How far before it a name may start; undefined for a literal of something else. */
-  readonly back: number | undefined;
-}
-
-/** A name starts no further after the start of its literal, which may begin with the end of a word before the name. */
-const AHEAD = 6;
-
 /** Literals by a hash of some characters of theirs. */
 class Slots {
   /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
   readonly bits = new Uint8Array(1 << (BITS - 3));
-  readonly #lists: (readonly Entry[])[] = [NO_ENTRIES];
+  readonly #lists: Entry[][] = [[]];
   /** For each list the number of its hash. */
   readonly #numbers = new Uint16Array(1 << BITS_OF_LISTS);
 
@@ -50,9 +30,10 @@ class Slots {
     const slot = hash >>> (32 - BITS);
     this.bits[slot >> 3] = (this.bits[slot >> 3] as number) | (1 << (slot & 7));
     const number = hash >>> (32 - BITS_OF_LISTS);
-    const list = this.#lists[this.#numbers[number] as number] as readonly Entry[];
+    const list = this.#lists[this.#numbers[number] as number] as Entry[];
+    if (list.length === 0) this.#numbers[number] = this.#lists.push([entry]) - 1;
     // For a literal of two characters, many characters have the same hash.
-    if (list.at(-1) !== entry) this.#numbers[number] = this.#lists.push([...list, entry]) - 1;
+    else if (list.at(-1) !== entry) list.push(entry);
   }
 
   at(hash: number): readonly Entry[] {
@@ -240,50 +221,6 @@ export class LiteralIndex {
   }
 }
 
-/** Literals with the same conditions are one entry. */
-function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[]): readonly Entry[] {
-  const entries = new Map<string, { readonly keyword: Keyword; readonly rules: number[] }>();
-  literalsOf.forEach((literals, rule) => {
-    for (const keyword of literals ?? []) {
-      const { followedBy, startsWord, back } =
-        typeof keyword === 'string' ? ({} as Partial<BoundedKeyword>) : keyword;
-      const key = JSON.stringify([textOf(keyword), followedBy, startsWord, back]);
-      const known = entries.get(key);
-      if (known === undefined) entries.set(key, { keyword, rules: [rule] });
-      else if (known.rules.at(-1) !== rule) known.rules.push(rule);
-    }
-  });
-  return [...entries.values()].map(({ keyword, rules }) => {
-    const literal = textOf(keyword);
-    const bounds = typeof keyword === 'string' ? undefined : keyword;
-    return {
-      literal,
-      offset: rarestPart(literal),
-      rules,
-      followedBy: bounds?.followedBy === undefined ? undefined : new Followers(bounds.followedBy),
-      startsWord: bounds?.startsWord ?? false,
-      back: bounds?.back,
-    };
-  });
-}
-
-/** Texts that may follow a literal, by their first characters. */
-class Followers {
-  readonly #byFirst: (readonly string[] | undefined)[] = [];
-
-  constructor(texts: readonly string[]) {
-    for (const text of texts) {
-      const first = text.charCodeAt(0);
-      this.#byFirst[first] = [...(this.#byFirst[first] ?? []), text];
-    }
-  }
-
-  areAt(at: (index: number) => number, place: number): boolean {
-    const texts = this.#byFirst[lower(at(place))];
-    return texts?.some((text) => isAt(text, place, at)) === true;
-  }
-}
-
 /** A byte for each character of a string, one that no literal has for those beyond ASCII. */
 function asBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
@@ -313,7 +250,6 @@ function linesWith(
 const BECOMES_ASCII = /[\u0130\u212a]/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const NONE: Candidates = { rules: [], places: [] };
-const ascending = (a: number, b: number): number => a - b;
 
 /** Four characters in either case: of a byte each, for others it does not matter. */
 const fourOf = (a: number, b: number, c: number, d: number): number => next(next(next(next(0, a), b), c), d);
@@ -324,13 +260,6 @@ const twoOf = (e: number, f: number): number => (e & 0xff) | 0x20 | (((f & 0xff)
 const hashOf = (characters: number): number => Math.imul(characters, 0x9e3779b1);
 const hashOfSix = (four: number, two: number): number => (hashOf(four) + Math.imul(two, 0x85ebca6b)) | 0;
 
-function isAt(literal: string, start: number, at: (index: number) => number): boolean {
-  for (let i = 0; i < literal.length; i++) {
-    if (lower(at(start + i)) !== literal.charCodeAt(i)) return false;
-  }
-  return true;
-}
-
 function isInBytes({ literal }: Entry, bytes: Uint8Array, start: number): boolean {
   for (let i = 0; i < literal.length; i++) {
     if (lower(bytes[start + i] as number) !== literal.charCodeAt(i)) return false;
@@ -338,153 +267,4 @@ function isInBytes({ literal }: Entry, bytes: Uint8Array, start: number): boolea
   return true;
 }
 
-/** Whether what stands around a literal is as its keyword wants it. */
-function hasEdges(
-  { literal, followedBy, startsWord }: Entry,
-  start: number,
-  at: (index: number) => number,
-  givenAt: ((index: number) => number) | undefined,
-): boolean {
-  if (followedBy?.areAt(at, start + literal.length) === false) return false;
-  return !startsWord || givenAt === undefined || mayStartWord(givenAt, start, startsWord);
-}
-
-const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
-
-/** More common than their letters are, because of `http`, `user`, names of fields, and English. */
-const COMMON_PARTS = new Set(
-  (
-    'htt ttp tps use ser com duc _id er_ log tim vel ogl gle ing the ion tio sio con ver age val ent her thi you ati ' +
-    'lik eck equ ess res req que est ill ink ide par mat ope abl mod app err add map nam ect rea ste con pro all ' +
-    'erv rvi vic ice age sse ssi ive ava jav nod tem der ord nge ang ach ete ist sta tus nam pat exe thr ead lic ica'
-  ).split(' '),
-);
-const COMMON_SHARE = 0.01;
-
-/** Where the characters are that it is found by: six, four or as many as there are, those that occur least in logs. */
-function rarestPart(literal: string): number {
-  const length = literal.length >= 6 ? 6 : 4;
-  let rarest = 0;
-  let least = Number.POSITIVE_INFINITY;
-  for (let offset = 0; offset + length <= literal.length; offset++) {
-    const threes = Array.from({ length: length - 2 }, (_, i) => literal.slice(offset + i, offset + i + 3));
-    const share = Math.min(...threes.map(shareOfThree));
-    if (share < least) {
-      least = share;
-      rarest = offset;
-    }
-  }
-  return rarest;
-}
-
-const shareOfThree = (part: string): number => (COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part));
-
-/** Whether the index can find a literal, which is in lower case: in strings and in bytes it looks the same. */
-export function isIndexed(keyword: Keyword): boolean {
-  const literal = textOf(keyword);
-  return literal.length === 1
-    ? /[!-/:-@[-`{-~]/.test(literal)
-    : literal.length > 1 && !literal.includes('\n');
-}
-
-/** Goes from the left to the right through the places of literals of one character. */
-class CharacterCursor {
-  readonly #entries: readonly Entry[];
-  readonly #find: (literal: string, from: number) => number;
-  /** For each entry where it is next, or −1. */
-  readonly #next: number[];
-
-  constructor(entries: readonly Entry[], find: (literal: string, from: number) => number) {
-    this.#entries = entries;
-    this.#find = find;
-    this.#next = entries.map(({ literal }) => find(literal, 0));
-  }
-
-  /** Adds those in front of a place. */
-  addUpTo(end: number, lines: LineCollector): void {
-    const next = this.#next;
-    for (;;) {
-      let first = -1;
-      for (let i = 0; i < next.length; i++) {
-        const at = next[i] as number;
-        if (at !== -1 && at < end && (first === -1 || at < (next[first] as number))) first = i;
-      }
-      if (first === -1) return;
-      const entry = this.#entries[first] as Entry;
-      const at = next[first] as number;
-      lines.add(entry, at);
-      next[first] = this.#find(entry.literal, at + 1);
-    }
-  }
-}
-
-/** Gathers the rules of literals. */
-class CandidateCollector {
-  /** Which rules are gathered, and whether each one is. */
-  #rules: number[] = [];
-  readonly #isGathered: boolean[] = [];
-  #places: number[] = [];
-
-  /** @param at where in the line the literal is */
-  add({ rules, back }: Entry, at: number): void {
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as number;
-      if (this.#isGathered[rule] === true) continue;
-      this.#isGathered[rule] = true;
-      this.#rules.push(rule);
-    }
-    if (back !== undefined) this.#places.push(at - back, at + AHEAD);
-  }
-
-  /** Undefined if there are none. It begins anew. */
-  take(): Candidates | undefined {
-    if (this.#rules.length === 0) return undefined;
-    for (const rule of this.#rules) this.#isGathered[rule] = false;
-    const candidates = { rules: this.#rules.sort(ascending), places: this.#places };
-    this.#rules = [];
-    this.#places = [];
-    return candidates;
-  }
-}
-
-/** Gathers what is found from the left to the right, line by line. */
-class LineCollector {
-  readonly #nextLf: (from: number) => number;
-  readonly #length: number;
-  readonly #lines: CandidateLine[] = [];
-  readonly #found = new CandidateCollector();
-  #line = -1;
-  #start = 0;
-  #end = -1;
-
-  constructor(nextLf: (from: number) => number, length: number) {
-    this.#nextLf = nextLf;
-    this.#length = length;
-  }
-
-  add(entry: Entry, at: number): void {
-    if (at > this.#end) this.#goTo(at);
-    this.#found.add(entry, at - this.#start);
-  }
-
-  found(): readonly CandidateLine[] {
-    this.#close();
-    return this.#lines;
-  }
-
-  #goTo(at: number): void {
-    this.#close();
-    while (this.#end < at) {
-      this.#line++;
-      this.#start = this.#end + 1;
-      const end = this.#nextLf(this.#start);
-      this.#end = end === -1 ? this.#length : end;
-    }
-  }
-
-  #close(): void {
-    const candidates = this.#found.take();
-    if (candidates !== undefined) this.#lines.push({ line: this.#line, ...candidates });
-  }
-}
