@@ -341,7 +341,8 @@ class TogetherMasker {
 
   /** Whether fewer of the lines are to be tried. */
   mayRetry(lines: Buffer): boolean {
-    if (lines.length <= FEW_BYTES || lines.indexOf(LF) === lines.length - 1) return false;
+    const lf = lines.indexOf(LF);
+    if (lines.length <= FEW_BYTES || lf === -1 || lf === lines.length - 1) return false;
     this.most = Math.max(FEW_BYTES, lines.length >> 2);
     return true;
   }

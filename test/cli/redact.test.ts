@@ -95,6 +95,35 @@ host_config: {}
     expect(stdout.split('\n').slice(0, -1)).toEqual(lines.map((line) => redactor.maskLine('a.log', line)));
   });
 
+  it('masks lines of every kind together, however they end', async () => {
+    const plain = Array.from(
+      { length: 400 },
+      (_, n) => `2026-01-01 request ${n} password=${PASSWORD} took ${n} ms`,
+    );
+    const long = (length: number, end: string) => `${'a1-'.repeat(length / 3)} password=${PASSWORD}${end}`;
+    const files: Readonly<Record<string, string>> = {
+      'crlf.log': plain.join('\r\n'),
+      'mixed.log': plain.map((line, n) => line + (n % 3 === 0 ? '\r\n' : '\n')).join(''),
+      'colours.log': plain.map((line, n) => (n % 5 === 0 ? `\x1b[31m${line}\x1b[0m` : line)).join('\n'),
+      'words.log': plain.map((line, n) => (n % 7 === 0 ? `größe ${line}` : line)).join('\n'),
+      'keys.log': plain
+        .map((line, n) => (n % 50 === 0 ? `password:\n  ${PASSWORD}\n${line}` : line))
+        .join('\n'),
+      'long-last.log': `${plain.join('\n')}\n${long(3000, '')}`,
+      'long-alone.log': long(3000, ''),
+      'longer-alone.log': long(6000, ''),
+      'long-lines.log': `${long(3000, '\n').repeat(5)}${long(6000, '\r\n').repeat(3)}${long(2100, '')}`,
+    };
+    const cwd = folderWith(files);
+    for (const [name, text] of Object.entries(files)) {
+      const { code, stdout } = await runCommand(['redact', name], { cwd });
+      const expected = text
+        .replaceAll(`password=${PASSWORD}`, 'password=<:password:>')
+        .replaceAll(PASSWORD, '<:password:>');
+      expect({ name, code, stdout }).toEqual({ name, code: 0, stdout: expected });
+    }
+  });
+
   it('says what it cannot read, and goes on', async () => {
     const cwd = folderWith({ 'a.log': 'ok\n' });
     const { code, stdout, stderr } = await runCommand(['redact', 'none.log', 'a.log'], { cwd });
