@@ -21,7 +21,7 @@ export class MaskRun implements RuleObserver {
   readonly #isInert: (text: string) => boolean;
   readonly #isLate: (() => boolean | undefined) | undefined;
   #text: string | undefined;
-  #places: readonly number[] = [];
+  #places: readonly number[] | undefined;
   #steps = 0;
   /** How many steps it could have taken when it was last asked whether it is late. */
   #asked = 0;
@@ -49,7 +49,7 @@ export class MaskRun implements RuleObserver {
   }
 
   /** Says where names may start in a string, as long as it is that string. */
-  know(text: string, places: readonly number[]): void {
+  know(text: string, places: readonly number[] | undefined): void {
     this.#text = text;
     this.#places = places;
   }

@@ -28,6 +28,14 @@ const lines = fs
   .filter((line) => line.length > 10 && line.length < 1000 && !line.includes('\0'));
 const LINES_TOGETHER = 12;
 
+it('finds keys after letters that are longer in lower case', () => {
+  const line = `${'İ'.repeat(20)} sunucu client_secret=Zebr4-Lamp9kQ`;
+  const masked = `${'İ'.repeat(20)} sunucu client_secret=<:password:>`;
+  const redactor = newRedactor({});
+  expect(redactor.maskText(line)).toBe(masked);
+  expect(redactor.many('a.log')?.map(`${line}\nplain`)).toBe(`${masked}\nplain`);
+});
+
 it('masks lines together as it masks each of them, whichever other redactors see the same lines', () => {
   const all = CONFIGS.map((config) => {
     const redactor = newRedactor(config);

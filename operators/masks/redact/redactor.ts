@@ -137,7 +137,7 @@ export class Redactor {
       maxLength,
       maxLineLength,
       map: (lines) => {
-        if (lines.includes(NUL) || !this.#isLeftAsShown(lines, map) || !areOrdinary(lines))
+        if (lines.includes(NUL) || !areOrdinary(lines) || !this.#isLeftAsShown(lines, map))
           throw NOT_ORDINARY;
         return this.#texts.counted(() => {
           const masked = this.#withValuesInSameLine(pass, () => map(lines));

@@ -4,8 +4,8 @@ import type { Entry } from './literal-entries.ts';
 export interface Candidates {
   /** Their numbers, ascending. */
   readonly rules: readonly number[];
-  /** Where names may start: pairs of the first and the last place, in no order. */
-  readonly places: readonly number[];
+  /** Where names may start: pairs of the first and the last place, in no order. Undefined if that is not known. */
+  readonly places: readonly number[] | undefined;
 }
 
 /** A line that has a literal of some rules, by its number among all lines. */

@@ -111,7 +111,9 @@ export class LiteralIndex {
     const found = new CandidateCollector();
     this.#scan(text, given, (entry, start) => found.add(entry, start));
     for (const entry of this.#characters) if (text.includes(entry.literal)) found.add(entry, 0);
-    return found.take() ?? NONE;
+    const candidates = found.take() ?? NONE;
+    // Where the places of characters are others in lower case, those of names are not known.
+    return text.length === given.length ? candidates : { ...candidates, places: undefined };
   }
 
   /** The numbers of the rules that have a literal in a string, ascending. */

@@ -56,6 +56,9 @@ it('finds the rules with a keyword in a string, in lines and in bytes', () => {
 it('says where the names of keywords may start', () => {
   const index = new LiteralIndex([[{ text: 'word', back: 5 }], ['name']]);
   expect(index.candidatesIn('my PassWord is no name')).toEqual({ rules: [0, 1], places: [2, 13] });
+  // `İ` has two characters in lower case, where they are looked for if there are literals beyond ASCII.
+  const beyond = new LiteralIndex([[{ text: 'word', back: 5 }, 'größe']]);
+  expect(beyond.candidatesIn('İİİ word')).toEqual({ rules: [0], places: undefined });
 });
 
 it.each<[string, BoundedKeyword, boolean]>([
