@@ -142,7 +142,7 @@ const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','", '\\",\\"']
 
 /** What follows a name: space, and the quote of a name in a list or in a record of audit. */
 const SPACE = [' ', '\t', '\0', '\\'];
-const QUOTES = ['" ', '",', "' ", "',", '` ', '`,'];
+const QUOTES = ['"', "'", '`'].flatMap((quote) => [' ', '\t', ','].map((next) => quote + next));
 /** What the name of a program may end with. */
 const ENDINGS = ['.exe', '.cmd', '.bat', '.sh', '.py', '.pl', '.rb'];
 const ENDED = ENDINGS.flatMap((ending) => [...SPACE, '"', "'"].map((after) => ending + after));
@@ -256,7 +256,7 @@ const OPENINGS = {
   call: { form: '\\s?\\(', opens: ['(', ' ('] },
   words: {
     form: '(?:\\s?\\(|\\s{1,3}(?=[@nN]?\\\\{0,7}["\']|null\\b|:[a-z]))',
-    opens: ['(', ' (', ' "', " '", ' \\', ' @', " n'", ' null', ' :'],
+    opens: ['(', ' (', ' "', " '", '\t"', "\t'", ' \\', ' @', " n'", ' null', ' :'],
   },
   tuple: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\(', opens: AFTER_KEY },
   list: { form: '["\'\\\\\\]]{0,6}\\s{0,3}(?:=>|[:=])\\s{0,3}\\[', opens: AFTER_KEY },

@@ -36,6 +36,17 @@ describe('a value whose key is in a line before', () => {
       'a block as a value',
       '- name: JWT_SECRET\n  value: |\n    ⟦qd0h7igf3GjJJtvVheOO5XtBYPeQbC3SRBETIXtV0B⟧',
     ],
+    ['an answer to a prompt', 'Username:\nada\nPassword:\n⟦Silver1973pd⟧'],
+    ['a section', '[password]\n⟦Bananeze13uj⟧'],
+    ['an assignment that goes on', "API_SECRET = \\\n    '⟦BBZ7SgoyzuALW3jk9q7Pkq9ky5t22rPa⟧'"],
+    [
+      'a field between a name and its value',
+      '"Key": "SmtpPassword",\n"Description": "of the relay",\n"Value": "⟦EXA4kgpCzzjfd7wK⟧"',
+    ],
+    [
+      'a value before a change and after it',
+      'setting: smtp.password\nold: ⟦Rocketbu7968r⟧\nnew: ⟦Zebrasumm622s⟧',
+    ],
     ['a value alone', 'db_password:\n  ⟦Ciao+amor358⟧\nuser: ada'],
     ['PHP', '  ["db_pass"]=>\n  string(9) "⟦Kiwi2021@⟧"'],
     [
@@ -69,6 +80,7 @@ describe('a value whose key is in a line before', () => {
     ['the field of another object', '"name": "password",\n"type": "string"\n"user": "x7Kd93Qa"'],
     ['words after a list', 'fields are user, password\nx, y7Kd93Qa'],
     ['a log with columns', 'WARN|auth|password\nINFO|http|request x7Kd93Qa'],
+    ['what says how a login went', 'Password:\nAuthenticated\nReset your password:\nSettings'],
     ['a row with other columns', 'id,user,password\n1,ada\n2,bob,x7Kd93Qa'],
     ['a placeholder', 'password: |\n  ${PASSWORD}'],
   ])('is not taken for one: %s', (_, text) => {

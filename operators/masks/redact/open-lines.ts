@@ -23,8 +23,12 @@ const MOST_ROWS = 100_000;
 const LONGEST = 2000;
 const LONGEST_ROW = 100_000;
 
-/** One word, as it answers a question: no key, and nothing that starts a list, a section or a comment. */
-const isWord = (line: string): boolean => /^\s*[^\s#[{<>}\]`|-][^\s=`]{3,200}(?<![:,;{(])\s*$/.test(line);
+/**
+ * One word with a digit or a symbol, as it answers a question: no key, nothing that starts a list, a section or a comment, and no word that
+ * says how it went.
+ */
+const isAnswer = (line: string): boolean =>
+  /^\s*[^\s#[{<>}\]`|-][^\s=`]{3,200}(?<![:,;{(])\s*$/.test(line) && /[0-9!#$%^&*?~+@]/.test(line);
 
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
 /** The value before a change, after which that after it follows. */
@@ -86,7 +90,7 @@ export class LineContext {
     const { key, text, indent, isInLog } = open;
     if (isInLog === true || line.length > (key === 'rows' ? LONGEST_ROW : LONGEST)) return undefined;
     const isRight = (key !== 'below' && key !== 'block') || indentOf(line) > indent;
-    if ((!isRight || key === 'answer') && !isWord(line)) return undefined;
+    if ((!isRight || key === 'answer') && !isAnswer(line)) return undefined;
     const from = text.length + 1;
     const own = this.#texts.find(line);
     const found = this.#texts
