@@ -3,20 +3,17 @@ import type * as z from 'zod';
 import { nearest } from '../../src/sdk/index.ts';
 import { expressionsOf, startsOf } from './built-expressions.ts';
 import { PackCheck } from './check-pack.ts';
+import { CallsSchema, CommandsSchema, ofCalls, ofCommands } from './command-tables.ts';
 import { explained } from './explain-issue.ts';
 import { type PackFile, type PackKey, readPackFile } from './pack-file.ts';
 import { PackProblems, shownPath } from './pack-problems.ts';
 import {
   type Additions,
   AdditionsSchema,
-  CallsSchema,
-  CommandsSchema,
   ExpressionRuleSchema,
   expandStrings,
   KeyedRuleSchema,
   type OutsidePack,
-  ofCalls,
-  ofCommands,
   PART,
   partsExpander,
   RuleName,

@@ -35,7 +35,14 @@ interface Masker {
   /** How many matches `mask` has masked. */
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
-  readonly scan: (from: number, end: number, ...[threes, fours, sixes, hits]: readonly number[]) => number;
+  readonly scan: (
+    from: number,
+    end: number,
+    threes: number,
+    fours: number,
+    sixes: number,
+    hits: number,
+  ) => number;
 }
 
 /** Of the memory: the rules; a text; what becomes of it; three tables of literals, and where they may be. */

@@ -169,14 +169,14 @@
                 (i32.or
                   (i32.or
                     (i32.shr_u
-              (i32.load8_u (i32.add (local.get $threes) (i32.shr_u (local.get $three) (i32.const 16))))
-              (i32.and (i32.shr_u (local.get $three) (i32.const 13)) (i32.const 7)))
+                      (i32.load8_u (i32.add (local.get $threes) (i32.shr_u (local.get $three) (i32.const 16))))
+                      (i32.and (i32.shr_u (local.get $three) (i32.const 13)) (i32.const 7)))
                     (i32.shr_u
-              (i32.load8_u (i32.add (local.get $fours) (i32.shr_u (local.get $four) (i32.const 16))))
-              (i32.and (i32.shr_u (local.get $four) (i32.const 13)) (i32.const 7))))
+                      (i32.load8_u (i32.add (local.get $fours) (i32.shr_u (local.get $four) (i32.const 16))))
+                      (i32.and (i32.shr_u (local.get $four) (i32.const 13)) (i32.const 7))))
                   (i32.shr_u
-              (i32.load8_u (i32.add (local.get $sixes) (i32.shr_u (local.get $six) (i32.const 16))))
-              (i32.and (i32.shr_u (local.get $six) (i32.const 13)) (i32.const 7)))))
+                    (i32.load8_u (i32.add (local.get $sixes) (i32.shr_u (local.get $six) (i32.const 16))))
+                    (i32.and (i32.shr_u (local.get $six) (i32.const 13)) (i32.const 7)))))
               (i32.const 2))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $next)))

@@ -1,4 +1,4 @@
-import type { Keyword } from '../search/keyword.ts';
+import { type Keyword, mayStartWord } from '../search/keyword.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
 
 /** A name in a text. */
@@ -315,23 +315,14 @@ const LONGEST_WORD = 30;
 
 /** Whether a word starts at a place: `P` of `dbPass`, `DBPass` and `db_pass`, but not of `compass`. */
 function isWordStart(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at - 1);
-  if (unit < 128) {
-    // Most places are decided by characters of ASCII.
-    if (IS_WORD[unit] !== 1) return true;
-    if (IS_LOWER[text.charCodeAt(at)] === 1 && text[at - 2] !== '\\' && text[at - 3] !== '%') return false;
-  }
+  // Most places are decided by characters of ASCII.
+  if (!mayStartWord((index) => text.charCodeAt(index), at, true)) return false;
   const before = text[at - 1] ?? '';
   if (!/[\p{L}\p{N}]/u.test(before) || ENCODED.test(text.slice(Math.max(0, at - 3), at))) return true;
   const [first = '', second = ''] = [text[at], text[at + 1]];
   if (!/\p{Lu}/u.test(first)) return false;
   return /[\p{Ll}\p{N}]/u.test(before) || /\p{Ll}/u.test(second);
 }
-
-const flags = (expression: RegExp) =>
-  Uint8Array.from({ length: 128 }, (_, unit) => Number(expression.test(String.fromCharCode(unit))));
-const IS_WORD = /* @__PURE__ */ flags(/[A-Za-z0-9]/);
-const IS_LOWER = /* @__PURE__ */ flags(/[a-z0-9]/);
 
 /** A character in percent encoding, or an escape of JSON. */
 const ENCODED = /%[0-9A-F]{2}$|\\[nrt]$/i;

@@ -5,8 +5,9 @@ import { compileVocabulary } from './keyed-finder.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
 
 /**
- * A line after whose key no value stands, so that its value may be in the next line. `below`: it has to be further to the
- * right. `rows`: the line names columns, or starts a block, so that many lines may have values.
+ * A line after whose key no value stands, so that its value may be in the next line. `answer`: that line is one word, which
+ * looks like a password. `below`: it is further to the right, or such a word. `block`: so are the lines after it. `rows`: the
+ * line names columns, so that many lines may have values.
  */
 export type OpenKey = 'next' | 'answer' | 'below' | 'block' | 'rows';
 
@@ -97,8 +98,8 @@ export class OpenKeyFinder implements Finder {
   }
 }
 
-/** Characters of a key, after the start of its name, and of what may follow it at the end of a line. */
-const LONGEST_END = 100;
+/** Characters of a key, after the start of its name, and of what {@link REST} takes at the end of a line. */
+const LONGEST_END = 250;
 
 /** Whether a name may start close to the end of a line, if the places of names are known. */
 function mayEndWithName(line: string, places: readonly number[] | undefined): boolean {

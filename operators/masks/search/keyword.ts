@@ -17,7 +17,11 @@ export type Keyword = string | BoundedKeyword;
 
 export const textOf = (keyword: Keyword): string => (typeof keyword === 'string' ? keyword : keyword.text);
 
-/** Whether a string has a keyword. @param lower the string in lower case */
+/**
+ * Whether a string has a keyword.
+ *
+ * @param lower the string in lower case
+ */
 export function hasKeyword(text: string, lower: string, keyword: Keyword): boolean {
   if (typeof keyword === 'string') return lower.includes(keyword);
   const { text: literal, followedBy, startsWord } = keyword;
