@@ -76,6 +76,8 @@ const PLAIN_KEYS: Readonly<Record<string, string>> = {
   'changed-from': 'password',
   'changed-to': 'password',
   setter: 'password',
+  'wrapped-alone': 'password',
+  structure: 'password',
   'date-in-sentence': 'born',
 };
 

@@ -55,7 +55,7 @@ function isCall(value: string, text: string, start: number): boolean {
   // Functions of code that was made short.
   const isShort =
     /^[A-Za-z_$]{1,2}$/.test(name) && /^[([][A-Za-z_$]+(?:\.[A-Za-z_$]+)+\)?$/.test(value.slice(opening));
-  if (!isShort && !isFunction(name)) return false;
+  if (!isShort && name !== 'Ok' && !isFunction(name)) return false;
   const closing = value.slice(opening).search(/[)\]]/);
   const argument = closing === -1 ? value.slice(opening) : value.slice(opening, opening + closing);
   if (/[A-Za-z]\d|\d[A-Za-z]/.test(argument) && isMixedName(value.slice(0, opening))) return false;

@@ -43,6 +43,9 @@ const JOIN = /\s{0,20}(?:\+|\.{1,2}|\|\||&)\s{0,20}(?:\r?\n\s{0,200})?(?=\\{0,7}
 const IN_BRACES = /(?:[^{}"'`\n]|\}\}){1,200}(?=\}(?:[\s;"'\\]|$))/y;
 const SHORT_FORM = /[\p{L}]'(?:s|t|re|ve|ll|d|m)\b/iuy;
 
+/** What opens a raw string of Rust, which the same signs close: `r#"…"#`. */
+const RAW = /(?<!\w)b?r(#{1,3})"$/;
+
 /** Quotes as HTML writes them. */
 const OPENING_ENTITY = /&(?:quot|apos|#3[49]|#x2[27]);$/i;
 const LONGEST_ENTITY = 6;
@@ -67,6 +70,12 @@ export function literalAt(text: string, start: number, end: number): Place | und
   if (!isQuote(text[start - 1])) {
     const first = { start, end };
     return placeOf({ start, end: endOfBraces(text, start) ?? joinedToBare(text, start, end) }, first);
+  }
+  const hashes =
+    text[start - 2] === '#' ? RAW.exec(text.slice(Math.max(0, start - 6), start))?.[1] : undefined;
+  if (hashes !== undefined) {
+    const end = text.indexOf(`"${hashes}`, start);
+    return end <= start ? undefined : { start, end };
   }
   const { quote, from } = openingQuote(text, start);
   if (quote.count > 1 && AFTER_EMPTY.test(text.slice(from, from + 2))) return undefined;

@@ -16,7 +16,8 @@ import { cellsBelow } from './tables.ts';
 export type ReadValues = (text: string, start: number) => readonly Place[];
 
 /** The start of a string, in a group. */
-const OPENING_QUOTE = /(?:[bfurnel@$]|rb|br|u&)?(?:\\{0,7}["'`]|&(?:quot|apos|#3[49]|#x2[27]);)/iy;
+const OPENING_QUOTE =
+  /(?:[bfurnel@$]|rb|br|u&|b?r#{1,3}(?="))?(?:\\{0,7}["'`]|&(?:quot|apos|#3[49]|#x2[27]);)/iy;
 /** A word in front of a value in brackets, which hides nothing by itself, and what may stand around a value. */
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
 const placesOf = (place: Place | undefined): readonly Place[] => (place === undefined ? [] : [place]);
@@ -234,6 +235,8 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   hex: /* @__PURE__ */ matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
   /** One word in what a language wraps around values. */
   wrapped: /* @__PURE__ */ matching(/[^\s"'`()[\]]{3,}/y),
+  /** The rest of what stands between braces, in one word. */
+  braced: /* @__PURE__ */ matching(/[^\s"'`{}]{3,200}/y),
   /** What stands between brackets, in one word. */
   bracketed: /* @__PURE__ */ matching(/[^\s"'`(),;<>[\]{}|]{1,200}/y),
   /** One word between square brackets, and one between round ones. */
