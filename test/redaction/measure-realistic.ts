@@ -240,7 +240,8 @@ export function ordinaryTable(byPacks: Readonly<Record<string, readonly Result[]
   const figure = (of: readonly Result[], kind: string, half?: Half) => {
     const isMeant = ({ entry }: Result) =>
       (kind === 'all' || entry.kind === kind) && (half === undefined || entry.half === half);
-    return alteredPerTenThousand(of.filter(isMeant)).toFixed(1);
+    const meant = of.filter(isMeant);
+    return meant.length === 0 ? '–' : alteredPerTenThousand(meant).toFixed(1);
   };
   const entries = (kind: string) =>
     new Set(first.flatMap(({ entry }) => (kind === 'all' || entry.kind === kind ? [entry.id] : []))).size;

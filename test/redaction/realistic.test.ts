@@ -12,14 +12,16 @@ import {
   tableBy,
 } from './measure-realistic.ts';
 import { expectFiguresOnPage } from './page-figures.ts';
-import { type Entry, entriesOf, parseEntries, sampleOf } from './realistic.ts';
+import { type Entry, entriesOf, type Half, parseEntries, sampleOf } from './realistic.ts';
 
 /** What the present rules reach. Raise these figures when you improve them. */
-const LEAST_RECALL = 0.91;
-const MOST_IN_PART = 16;
-const MOST_ALTERED = 20;
+const REACHED: Readonly<Record<Half, { leastRecall: number; mostInPart: number; mostAltered: number }>> = {
+  tuning: { leastRecall: 0.92, mostInPart: 16, mostAltered: 20 },
+  'held back': { leastRecall: 0.8, mostInPart: 6, mostAltered: 200 },
+};
+const HALVES = Object.keys(REACHED) as Half[];
 
-/** Reports figures, and the misses of the half for `tuning` or of `all` entries. */
+/** Reports figures, and the misses of the entries for `tuning`, or of those of `unseen/`. */
 const REPORT = process.env.REALISTIC;
 
 /** How often each entry is filled for the figures of docs/redaction.md. */
@@ -40,13 +42,17 @@ describe('the corpus of realistic lines', () => {
   const secrets = entriesOf();
   const ordinary = entriesOf('ordinary');
 
-  it('has different entries, about half of which are held back', () => {
-    for (const entries of [secrets, ordinary]) {
+  it('has different entries', () => {
+    for (const entries of [secrets, ordinary])
       expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-      const tuning = entries.filter(({ half }) => half === 'tuning').length / entries.length;
-      expect(tuning).toBeGreaterThan(0.4);
-      expect(tuning).toBeLessThan(0.6);
-    }
+  });
+
+  it('has entries of every kind that are held back, which are those of unseen/', () => {
+    for (const entries of [secrets, ordinary])
+      for (const { file, half } of entries)
+        expect(half).toBe(file.includes('/unseen/') ? 'held back' : 'tuning');
+    const kinds = (half: Half) => new Set(secrets.filter((of) => of.half === half).map(({ kind }) => kind));
+    expect(kinds('held back')).toEqual(kinds('tuning'));
   });
 
   it('has marks in every line with secrets, and in no ordinary line', () => {
@@ -62,30 +68,35 @@ describe('the corpus of realistic lines', () => {
       'realistic figures',
       [tableBy(results, 'Kind', ({ kind }) => kind), ordinaryTable(ordinary)].join('\n\n'),
     );
-    const { units, found, inPart } = figuresOf(results);
-    expect(found / units).toBeGreaterThanOrEqual(LEAST_RECALL);
-    expect(inPart).toBeLessThanOrEqual(MOST_IN_PART);
-    expect(alteredPerTenThousand(ordinary['default packs'])).toBeLessThanOrEqual(MOST_ALTERED);
+    for (const half of HALVES) {
+      const ofHalf = (all: readonly Result[]) => all.filter((one) => one.entry.half === half);
+      const { units, found, inPart } = figuresOf(ofHalf(results));
+      const { leastRecall, mostInPart, mostAltered } = REACHED[half];
+      expect(found / units).toBeGreaterThanOrEqual(leastRecall);
+      expect(inPart).toBeLessThanOrEqual(mostInPart);
+      expect(alteredPerTenThousand(ofHalf(ordinary['default packs']))).toBeLessThanOrEqual(mostAltered);
+    }
   });
 
   // `npm run redaction:realistic`
   (REPORT === undefined ? it.skip : it)('is reported', () => {
     mkdirSync('out/realistic', { recursive: true });
     const write = (file: string, content: string) => writeFileSync(`out/realistic/${file}`, `${content}\n`);
-    const shown = (of: readonly Result[]) =>
-      missesOf(of.filter((one) => REPORT === 'all' || one.entry.half === 'tuning'));
+    const half: Half = REPORT === 'unseen' ? 'held back' : 'tuning';
+    const shown = (of: readonly Result[]) => of.filter((one) => one.entry.half === half);
     const results = measureRealistic(4);
     const ordinary = ordinaryByPacks(10);
     const tables = [
       tableBy(results, 'Kind', ({ kind }) => kind),
-      tableBy(results, 'Origin', ({ file }) => file.replace(/^.*\/|\.txt$/g, '')),
-      tableBy(results, 'Notation', ({ notation }) => notation),
+      // Which notations are missed in unseen/ would tell what to tune for.
+      tableBy(shown(results), 'Origin', ({ file }) => file.replace(/^.*\/|\.txt$/g, '')),
+      tableBy(shown(results), 'Notation', ({ notation }) => notation),
       ordinaryTable(ordinary),
     ];
     write('figures.md', tables.join('\n\n'));
-    write('misses.txt', shown(results));
-    write('altered.txt', shown(ordinary['default packs']));
-    write('altered-by-all-packs.txt', shown(ordinary['all packs']));
+    write('misses.txt', missesOf(shown(results)));
+    write('altered.txt', missesOf(shown(ordinary['default packs'])));
+    write('altered-by-all-packs.txt', missesOf(shown(ordinary['all packs'])));
   });
 });
 
