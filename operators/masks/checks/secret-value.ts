@@ -11,7 +11,7 @@ const CALL = /^!?[A-Za-z_$][\w.$:>#-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
 const MEMBER = /^[A-Za-z_$]+(?:(?:\.#?|->|::)[A-Za-z_$]+)+$/;
 /** The output of a command, as far as the value goes: `$(cat`, `"$(echo`. */
-const COMMAND_OUTPUT = /^["']?\$\(\s?[a-z][\w./-]*(?:[\s)]|$)/;
+const COMMAND_OUTPUT = /^["']?[$<]\(\s?[a-z][\w./-]*(?:[\s)]|$)/;
 /** The arguments of a call after a space: `signature = encode (text);`. */
 const ARGUMENTS_AFTER_SPACE = /^ \([^()]{0,80}\);/;
 /** The name of a variable or type in camel case, of words that are no shorter than usual. */
@@ -188,7 +188,7 @@ function canBePassword(value: string, text: string, start: number): boolean {
 
 /** A name after which a number of four digits is a password too: no `pass`, which counts, and no host in front of a port. */
 const SURE_PASSWORD =
-  /(?:passwor[dt]|passwd|pwd|kennwort|senha)(?:\\{0,3}["'`]\]?\s?(?::|=>?)|\s?=|:(?=\s))\s?\\{0,3}["'`]?$/i;
+  /(?:passwor[dt]|passwd|pwd|kennwort|senha|contraseña|mot de passe|wachtwoord|has[łl]o|heslo|lösenord|adgangskode|salasana|şifre|jelszó|пароль|密码|密碼|パスワード|비밀번호|الرقم السري|(?:admin|db|ftp|login|mail|my|mysql|postgres|redis|root|smtp|sql|ssh|user)_?pass)(?:\\{0,3}["'`]\]?\s?(?::|=>?|,)|\s?=|[:：](?=\s))\s?\\{0,3}["'`]?$/i;
 
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
@@ -196,7 +196,7 @@ export function isSecret(value: string, text: string, start: number): boolean {
   // A character of Chinese is as much as several letters.
   const least = isQuote(text[start - 1]) && /[\u3000-\u9fff\uac00-\ud7af]/.test(value) ? 4 : 6;
   if (value.length < least || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
-  if (isQuote(text[start - 1]) && areRandomWords(value)) return true;
+  if (isQuote(text[start - 1]) && areRandomWords(value, text, start)) return true;
   if (/^\S+(?:\s\S+){4}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (isIdInName(value, text, start) || isIdentifier(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
@@ -278,7 +278,7 @@ export function isProsePassword(value: string, text: string, start: number): boo
 
 /** A secret of which a sentence says that it is one. */
 export const isToldSecret = (value: string, text: string, start: number): boolean =>
-  isProsePassword(value, text, start) && !NAME_WITH_NUMBER.test(value);
+  isProsePassword(value, text, start) && !isNameWithNumber(value);
 
 /** What a word after the name of a password is, rather than the password. */
 const NO_PASSWORD_BEFORE =
@@ -302,14 +302,18 @@ const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*(?:\\[&,|])?[!?.,:;…)]*$/u
 const NAME_WITH_NUMBER =
   /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|http|ipv|win|iso|rfc|tls|ssl|mp|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|no|nr|line|page)[-_.]?\d+[-_.\w]{0,16}|[xvkshp][-_.]?\d+\w{0,3}(?:[-_.]\w{1,12}){0,2}|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
 
+/** A number in front of a word with a capital letter, `2007Saturn!`, is no number with a unit. */
+const isNameWithNumber = (value: string) =>
+  NAME_WITH_NUMBER.test(value) && !/^\d{2,4}\p{Lu}\p{Ll}{3,}[!?]/u.test(value);
+
 /** A password of which a sentence says that it is one. In quotes it may be a word. */
 export function isToldPassword(value: string, text: string, start: number): boolean {
   if (!canBePassword(value, text, start)) return false;
   if (OPENING_MARK.test(text.slice(Math.max(0, start - 9), start))) return !isProseMessage(value);
   if (/^\d+$/.test(value)) return true;
-  if (NAME_WITH_NUMBER.test(value)) return false;
-  if (WORD_IN_SENTENCE.test(value) && !/[a-z][A-Z]{2,}[a-z]/.test(value)) return false;
-  return hasMixture(value) || /\p{L}[?*]\p{L}/u.test(value);
+  if (isNameWithNumber(value)) return false;
+  if (WORD_IN_SENTENCE.test(value) && !hasOddCase(value)) return false;
+  return hasMixture(value) || hasOddCase(value) || /\p{L}[?*]\p{L}/u.test(value);
 }
 
 const isProseMessage = (value: string) =>
@@ -319,9 +323,13 @@ const isProseMessage = (value: string) =>
 const ABOUT_ACCOUNTS =
   /\b(?:required|mandatory|invalid|incorrect|missing|expired|changed|reset|updated|failed|denied|logins?|passwords?|tokens?|characters?|errors?|mismatch|successfully|validation|authentication|verification)\b/;
 
+/** What has a value of three words already. */
+const NAME_OF_PHRASE = /(?:pass[ _-]?phrase|wi-?fi|wlan)[^\n]{0,40}$/i;
+
 /** Words that are chosen at random: none of a sentence or a message. */
-export const areRandomWords = (value: string): boolean =>
-  /^[a-z]{3,20}(?: [a-z]{3,20}){3,23}$/.test(value) &&
+export const areRandomWords = (value: string, text: string, start: number): boolean =>
+  (/^[a-z]{3,20}(?: [a-z]{3,20}){3,23}$/.test(value) ||
+    (areJoinedWords(value) && NAME_OF_PHRASE.test(text.slice(Math.max(0, start - 60), start)))) &&
   !ABOUT_ACCOUNTS.test(value) &&
   !SENTENCE_WORD.test(value) &&
   !isMessage(value);
@@ -332,10 +340,20 @@ export function isBarePassword(value: string, text: string, start: number): bool
   if (isQuote(text[start - 1]) || !/^[\p{L}\p{N}!^~*]/u.test(value)) return false;
   // Code, paths, versions and names of variables.
   if (/[(){}<>/\\]|^[a-z_]+=|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
+  return looksChosen(value);
+}
+
+/** A value after a name that often names something else, such as `clave` or `community`: it has to look like a password. */
+export const isChosenPassword = (value: string, text: string, start: number): boolean =>
+  isToldSecret(value, text, start) && looksChosen(value);
+
+/** Whether a value has what people and programs put into passwords, and names and numbers do not have. */
+function looksChosen(value: string): boolean {
   return (
     /[!#$%^*~]|\d[@?&+]|[@?&+]\d/.test(value) ||
     (/\d/.test(value) && /[^\p{L}\p{N}.,:-]/u.test(value)) ||
-    /^\p{Lu}\p{Ll}{3,}\d{2,6}$/u.test(value) ||
+    /^\p{Lu}\p{Ll}{3,}(?:[-_]\p{Ll}{3,})?\d{2,6}$/u.test(value) ||
+    isWordWithRandomPart(value) ||
     (/\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value) && isRandom(value))
   );
 }
@@ -373,13 +391,13 @@ export function isFlagValue(value: string, text: string, start: number): boolean
   if (value.startsWith('-') || !canBePassword(value, text, start)) return false;
   if (/^(?:options?|arguments?|parameters?|switch(?:es)?|flags?|unless|whether|otherwise)$/.test(value))
     return false;
+  if (areJoinedWords(value)) return true;
   const isLongWord = /^[a-z]{8,}$/.test(value) && !ABOUT_FLAG.test(value);
   if (isProse(value, text, start)) return isLongWord && !isInSentence(value, text, start);
   return (
     hasMixture(value) ||
     isQuote(text[start - 1]) ||
     isLongWord ||
-    areJoinedWords(value) ||
     /^(?:\s*$|["'`\\]|\s+-)/.test(text.slice(start + value.length))
   );
 }
@@ -428,16 +446,20 @@ export function isRequestValue(value: string, text: string, start: number): bool
 
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>
-  canBePassword(value, text, start) && hasMixture(value);
+  canBePassword(value, text, start) && (hasMixture(value) || areJoinedWords(value));
 
 /** A phrase from which keys are derived: 12 to 24 words. */
 export const isPhrase = (value: string): boolean =>
   /^[a-z]{2,20}(?:[\s,]{1,3}[a-z]{2,20}){11,23}$/i.test(value);
 
 /** The password in `scheme://user:password@host`. */
-export function isUserInfo(value: string): boolean {
-  return !/^\d{1,5}$/.test(value) && !/^[[{(]/.test(value);
-}
+export const isUserInfo = (value: string, text: string, start: number): boolean =>
+  /^\d{1,5}$/.test(value)
+    ? value.length > 3 && USER.test(text.slice(Math.max(0, start - 60), start))
+    : !/^[[{(]/.test(value);
+
+/** A user in front of a password of four or five digits, rather than a host in front of its port. */
+const USER = /\/\/(?!localhost|\w*(?:host|server|node|db|redis|proxy))[a-z](?:[a-z0-9_-]*[a-z])?:$/;
 
 /** The user and password of `Authorization: Basic …`, in base64. */
 export function isBasicCredentials(value: string): boolean {
@@ -451,7 +473,23 @@ export function isBasicCredentials(value: string): boolean {
 /** Letters with digits or other characters, as generated and chosen passwords have. */
 const hasMixture = (value: string) =>
   /\p{L}/u.test(value) &&
-  (/\d/.test(value) || /[^\p{L}\p{N}_\s.,:/*?-]/u.test(value) || /[a-z][A-Z]{2,}[a-z]/.test(value));
+  (/\d/.test(value) ||
+    /[^\p{L}\p{N}_\s.,:/*?-]/u.test(value) ||
+    /[a-z][A-Z]{2,}[a-z]/.test(value) ||
+    isWordWithRandomPart(value));
+
+/** Letters whose case changes as in no word or name: `zzsPLDRPFE`, `Pepper-GwYaEV`. */
+const hasOddCase = (value: string) =>
+  /[a-z][A-Z]{2,}[a-z]/.test(value) ||
+  (/[a-z][A-Z]{2,}/.test(value) && /[bcdfghjklmnpqrstvwxz]{5}/i.test(value)) ||
+  isWordWithRandomPart(value);
+
+/** A word, and letters and digits that were drawn: `Pepper-GwYaEV`. Words in camel case have more letters between capitals. */
+function isWordWithRandomPart(value: string): boolean {
+  const drawn = /^\p{L}\p{Ll}{2,}[-_.]([A-Za-z0-9]{6,12})$/u.exec(value)?.[1]?.replace(/[A-Z]{3,5}$/, '');
+  if (drawn === undefined || !/[a-z]/.test(drawn) || !/[A-Z]/.test(drawn)) return false;
+  return drawn.split(/(?=[A-Z])/).length >= drawn.length / 2.5;
+}
 
 /** Lower-case words and numbers that are joined, such as `default-token-x7k2p` or `kube-system/registry-key`. */
 const isResourceName = (value: string) =>

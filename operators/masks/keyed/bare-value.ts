@@ -7,10 +7,13 @@ import { lazily } from '../expression/linear-engine.ts';
 import { matchEnd } from './key-names.ts';
 import { backslashesBefore, isShortForm } from './literal.ts';
 
-/** Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. */
+/**
+ * Characters that are parts of a value wherever they are in it. An escape counts as one, unless it is one of a string. Punctuation of
+ * Chinese and Japanese, which has no space after it, is none.
+ */
 const CHARACTERS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
-  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?:0000|(?!00[0-7])[0-9a-f]{4}))+/iy;
+  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\，。；、！？）」』】》]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?:0000|(?!00[0-7])[0-9a-f]{4}))+/iy;
 const TAG =
   '<(?:\\/|:|!|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\\s/>])';
 /** A bar or an angle in front of a digit or symbol, or an angle that closes one. */

@@ -36,7 +36,7 @@ const QUOTE = /\\{0,7}["'`]/y;
 /** A shell reads a command between backquotes. */
 const QUOTE_OF_SHELL = /\\{0,7}["']/y;
 /** What a quote may directly follow, so that it opens a string: `-p'x'`, `--password="x"`, `user:"x"`. */
-const BEFORE_QUOTE = /(?:^-{1,2}[\w-]{1,40}|[=:,@%+({[])$/;
+const BEFORE_QUOTE = /(?:^-{1,2}[\w-]{1,40}|[=:,@%+/({[])$/;
 const BARE = /(?:[^\s\0"'|;&\\]|\\(?!\\{0,6}["'`]|\r?\n)|[;&](?=[^\s;&"'|\\])(?<=[^\s;&].)){1,1000}/y;
 /** The quote of a shell that is no end of a word: `'it'\''s'`. */
 const JOINED = /\\["'](?=["'])/y;
@@ -132,6 +132,9 @@ function plainWordAt(text: string, start: number): (Argument & { readonly next: 
   }
   if (at === start || kind === SPECIAL) return undefined;
   const content = text.slice(start, Math.min(at, start + LONGEST));
+  // The element of XML around the command ends.
+  const tag = content.endsWith('>') ? content.indexOf('</') : -1;
+  if (tag > 0) return { start, end: start + tag, content: content.slice(0, tag), isBounded: false, next: at };
   return { start, end: at, content, isBounded: false, next: at };
 }
 
@@ -347,10 +350,16 @@ function valueIn(text: string, argument: Argument, { before, after, isQuoted }: 
   if (isQuoted === true && !isBounded) return undefined;
   const from = before === undefined ? 0 : (before.exec(content)?.[0].length ?? -1);
   if (from === -1 || from >= content.length) return undefined;
-  const rest = after === undefined ? 0 : (after.exec(content)?.[0].length ?? -1);
+  const rest = after === undefined ? 0 : (after.exec(content.slice(from))?.[0].length ?? -1);
   if (rest === -1 || from + rest >= content.length) return undefined;
   if (isEncoded) return { start, end };
-  if (isBounded || rest > 0) return { start: start + from, end: end - rest };
+  if (isBounded || rest > 0) {
+    const isQuotedAgain =
+      content.length - rest - from > 2 && QUOTED_AGAIN.test(content.slice(from, content.length - rest));
+    return isQuotedAgain
+      ? { start: start + from + 1, end: end - rest - 1 }
+      : { start: start + from, end: end - rest };
+  }
   const open = openQuoteIn(content.slice(0, from));
   if (open !== undefined) {
     const closing = text.indexOf(open, start + from);
@@ -360,6 +369,9 @@ function valueIn(text: string, argument: Argument, { before, after, isQuoted }: 
   if (opening !== -1) return literalAt(text, opening, opening + 1);
   return literalAt(text, start + from, endOfWord(text, start + from, end));
 }
+
+/** A string in the quotes of a shell: `'"secret"'`. */
+const QUOTED_AGAIN = /^(["'])[^"']*\1$/;
 
 /** The quote that is open at the end of a part of a word: `-u"user:`. */
 function openQuoteIn(part: string): string | undefined {

@@ -230,7 +230,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
   /** Words of lower-case letters. */
-  words: /* @__PURE__ */ matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){3,23}/y),
+  words: /* @__PURE__ */ matching(/[a-z]{3,20}(?:\s[a-z]{3,20}){2,23}/y),
   /** Bytes as the registry of Windows has them. */
   hex: /* @__PURE__ */ matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
   /** One word in what a language wraps around values. */
