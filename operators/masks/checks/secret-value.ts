@@ -345,7 +345,13 @@ export function isBarePassword(value: string, text: string, start: number): bool
 
 /** A value after a name that often names something else, such as `clave` or `community`: it has to look like a password. */
 export const isChosenPassword = (value: string, text: string, start: number): boolean =>
-  isToldSecret(value, text, start) && looksChosen(value);
+  !OTHER_IN_CODE.test(value) &&
+  (/\d/.test(value) || isWordWithRandomPart(value)) &&
+  isToldSecret(value, text, start) &&
+  looksChosen(value);
+
+/** White space, a selector, a path, a format, and names in lower case. */
+const OTHER_IN_CODE = /[\s/\\=(){}[\]<>|,;:]|%[sdvixf]|^[#.@$]|^[a-z]+(?:_[a-z0-9]+)+$|\.\w{1,4}$/;
 
 /** Whether a value has what people and programs put into passwords, and names and numbers do not have. */
 function looksChosen(value: string): boolean {
