@@ -1,6 +1,7 @@
 import { type UnitSet, WORD } from '../expression/unit-set.ts';
 import { type Automaton, automatonOf, type Program } from './automaton.ts';
 import { CODE } from './byte-masks-code.ts';
+import type { LiteralTables } from './literal-tables.ts';
 
 /** Characters that a match begins with, up to a literal. */
 export interface Run {
@@ -35,24 +36,18 @@ interface Masker {
   /** How many matches `mask` has masked. */
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
-  readonly scan: (
-    from: number,
-    end: number,
-    threes: number,
-    fours: number,
-    sixes: number,
-    hits: number,
-  ) => number;
+  readonly scan: (from: number, end: number, tables: number, hits: number, limit: number) => number;
 }
 
-/** Of the memory: the rules; a text; what becomes of it; three tables of literals, and where they may be. */
+/** Of the memory: the rules; a text; what becomes of it; where literals are in it, and their tables. */
 const RULES = 16;
 const TEXT = 128 * 1024;
 const OTHER = 320 * 1024;
-const THREES = 512 * 1024;
-const FOURS = 576 * 1024;
-const SIXES = 640 * 1024;
-const HITS = 704 * 1024;
+const HITS = 512 * 1024;
+const TABLES = 768 * 1024;
+const MEMORY = 2048 * 1024;
+/** Bytes of a hit: a place, and the number of a literal. */
+const HIT = 8;
 /** What may be read and written beyond a text. */
 const BEYOND = 32;
 const MOST_TEXT = OTHER - TEXT - BEYOND;
@@ -67,36 +62,34 @@ let masker: Masker | 'none' | undefined;
 let loaded: object | undefined;
 let loadedTables: LiteralTables | undefined;
 
-/** There is room for a hit at each byte. */
+/** So many bytes at most are searched for literals at once. */
 const MOST_SCANNED = 64 * 1024;
-
-/** Bits for hashes of three, four and six characters, 64 KiB each. */
-export interface LiteralTables {
-  readonly threes: Uint8Array;
-  readonly fours: Uint8Array;
-  readonly sixes: Uint8Array;
-}
+const MOST_HITS = (TABLES - HITS) / HIT;
 
 /**
- * Looks for literals in bytes, as `LiteralIndex` describes it.
+ * Finds literals in bytes, as `LiteralIndex` describes it.
  *
- * @returns the positions whose characters are in a table, until the next call; some may be beyond the end. Undefined for too
- * many bytes, or where there is no WebAssembly with vectors.
+ * @returns pairs of the place where a literal starts and its number, until the next call. What follows a literal may be
+ * something else than its conditions allow. Undefined for too many bytes, literals or hits, or where there is no WebAssembly
+ * with vectors.
  */
-export function scanForLiterals(tables: LiteralTables, bytes: Uint8Array): Int32Array | undefined {
+export function scanForLiterals(
+  tables: LiteralTables | undefined,
+  bytes: Uint8Array,
+): Int32Array | undefined {
+  if (tables === undefined || tables.image.length > MEMORY - TABLES) return undefined;
   masker ??= newMasker();
   if (masker === 'none' || bytes.length > MOST_SCANNED) return undefined;
   const { memory, scan } = masker;
   if (loadedTables !== tables) {
     // A time-out may end this at any point.
     loadedTables = undefined;
-    memory.set(tables.threes, THREES);
-    memory.set(tables.fours, FOURS);
-    memory.set(tables.sixes, SIXES);
+    memory.set(tables.image, TABLES);
     loadedTables = tables;
   }
   memory.set(bytes, TEXT);
-  return new Int32Array(memory.buffer, HITS, scan(TEXT, TEXT + bytes.length, THREES, FOURS, SIXES, HITS));
+  const hits = scan(TEXT, TEXT + bytes.length, TABLES, HITS, HITS + MOST_HITS * HIT);
+  return hits === MOST_HITS ? undefined : new Int32Array(memory.buffer, HITS, 2 * hits);
 }
 
 interface Image {

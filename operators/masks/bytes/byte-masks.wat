@@ -1,9 +1,9 @@
 ;; `mask` masks the matches of one rule in a text of ASCII: it looks for a character that every match has, sixteen bytes
 ;; together; goes back over what may stand before it in a match; and asks the rule's automaton from there.
-;; `scan` looks for literals of many rules: see literal-index.ts.
+;; `scan` finds the literals of many rules: see literal-index.ts.
 ;; `npm run wat` makes byte-masks-code.ts of it.
 (module
-  (memory (export "memory") 16)
+  (memory (export "memory") 32)
 
   ;; How many matches the last call has masked.
   (global $count (export "count") (mut i32) (i32.const 0))
@@ -135,19 +135,79 @@
       (then (call $copy (local.get $copied) (local.get $to) (i32.sub (local.get $end) (local.get $copied))))
       (else (local.get $to))))
 
-  ;; Writes to $hits the positions at which three, four or six characters stand that are in the table of as many, in either
-  ;; case. Returns how many there are. Reads up to seven bytes after $end, and writes four after the hits. A table has a bit
-  ;; for the upper 19 bits of a hash.
+  ;; Writes to $hit which literals of a list start in front of $at, and where: what may follow a literal is looked at first, as
+  ;; it rejects most. Returns where to write the next ones, which is never after $limit. $tables: see literal-tables.ts.
+  (func $addLiterals
+    (param $at i32) (param $from i32) (param $end i32) (param $tables i32) (param $number i32) (param $hit i32)
+    (param $limit i32)
+    (result i32)
+    (local $list i32)
+    (local $entry i32)
+    (local $start i32)
+    (local $after i32)
+    (local $place i32)
+    (local $literal i32)
+    (local $unit i32)
+    (local.set $list
+      (i32.add
+        (i32.add (local.get $tables) (i32.const 393216))
+        (i32.shl (i32.load16_u (i32.add (local.get $tables) (local.get $number))) (i32.const 2))))
+    (block $done
+      (loop $next
+        (local.set $entry (i32.load (local.get $list)))
+        (br_if $done (i32.eqz (local.get $entry)))
+        (local.set $list (i32.add (local.get $list) (i32.const 4)))
+        (local.set $entry (i32.add (local.get $tables) (local.get $entry)))
+        (local.set $start (i32.sub (local.get $at) (i32.load16_u offset=10 (local.get $entry))))
+        (br_if $next (i32.lt_u (local.get $start) (local.get $from)))
+        (local.set $after (i32.add (local.get $start) (i32.load16_u offset=8 (local.get $entry))))
+        (br_if $next (i32.gt_u (local.get $after) (local.get $end)))
+        (if (i32.load offset=4 (local.get $entry))
+          (then
+            (local.set $unit (i32.load8_u (local.get $after)))
+            (br_if $next
+              (i32.eqz
+                (i32.and (i32.const 1)
+                  (i32.shr_u
+                    (i32.load8_u
+                      (i32.add
+                        (i32.add (local.get $tables) (i32.load offset=4 (local.get $entry)))
+                        (i32.shr_u (local.get $unit) (i32.const 3))))
+                    (i32.and (local.get $unit) (i32.const 7))))))))
+        (local.set $literal (i32.add (local.get $tables) (i32.load (local.get $entry))))
+        (local.set $place (local.get $start))
+        (loop $same
+          (local.set $unit (i32.load8_u (local.get $place)))
+          (if (i32.lt_u (i32.sub (local.get $unit) (i32.const 0x41)) (i32.const 26))
+            (then (local.set $unit (i32.add (local.get $unit) (i32.const 0x20)))))
+          (br_if $next (i32.ne (local.get $unit) (i32.load8_u (local.get $literal))))
+          (local.set $literal (i32.add (local.get $literal) (i32.const 1)))
+          (local.set $place (i32.add (local.get $place) (i32.const 1)))
+          (br_if $same (i32.lt_u (local.get $place) (local.get $after))))
+        (br_if $done (i32.ge_u (local.get $hit) (local.get $limit)))
+        (i32.store (local.get $hit) (i32.sub (local.get $start) (local.get $from)))
+        (i32.store offset=4 (local.get $hit) (i32.load offset=12 (local.get $entry)))
+        (local.set $hit (i32.add (local.get $hit) (i32.const 8)))
+        (br $next)))
+    (local.get $hit))
+
+  ;; Writes to $hits where literals start and which ones, in the order of the three, four or six characters that they are found
+  ;; by. Returns how many there are, no more than there is room before $limit. Reads up to seven bytes after $end. The tables
+  ;; begin with a bit for the upper 19 bits of each hash of three, four and six characters, and the numbers of lists for the
+  ;; upper 15 bits: see literal-tables.ts.
   (func (export "scan")
-    (param $at i32) (param $end i32) (param $threes i32) (param $fours i32) (param $sixes i32) (param $hits i32)
+    (param $from i32) (param $end i32) (param $tables i32) (param $hits i32) (param $limit i32)
     (result i32)
     (local $bytes i64)
+    (local $at i32)
     (local $hit i32)
-    (local $start i32)
     (local $three i32)
     (local $four i32)
     (local $six i32)
-    (local.set $start (local.get $at))
+    (local $isThree i32)
+    (local $isFour i32)
+    (local $isSix i32)
+    (local.set $at (local.get $from))
     (local.set $hit (local.get $hits))
     (block $done
       (loop $next
@@ -161,23 +221,41 @@
             (i32.mul
               (i32.and (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 32))) (i32.const 0xffff))
               (i32.const 0x85ebca6b))))
-        (i32.store (local.get $hit) (i32.sub (local.get $at) (local.get $start)))
-        (local.set $hit
-          (i32.add (local.get $hit)
-            (i32.shl
-              (i32.and (i32.const 1)
-                (i32.or
-                  (i32.or
-                    (i32.shr_u
-                      (i32.load8_u (i32.add (local.get $threes) (i32.shr_u (local.get $three) (i32.const 16))))
-                      (i32.and (i32.shr_u (local.get $three) (i32.const 13)) (i32.const 7)))
-                    (i32.shr_u
-                      (i32.load8_u (i32.add (local.get $fours) (i32.shr_u (local.get $four) (i32.const 16))))
-                      (i32.and (i32.shr_u (local.get $four) (i32.const 13)) (i32.const 7))))
-                  (i32.shr_u
-                    (i32.load8_u (i32.add (local.get $sixes) (i32.shr_u (local.get $six) (i32.const 16))))
-                    (i32.and (i32.shr_u (local.get $six) (i32.const 13)) (i32.const 7)))))
-              (i32.const 2))))
+        (local.set $isThree
+          (i32.shr_u
+            (i32.load8_u (i32.add (local.get $tables) (i32.shr_u (local.get $three) (i32.const 16))))
+            (i32.and (i32.shr_u (local.get $three) (i32.const 13)) (i32.const 7))))
+        (local.set $isFour
+          (i32.shr_u
+            (i32.load8_u offset=65536 (i32.add (local.get $tables) (i32.shr_u (local.get $four) (i32.const 16))))
+            (i32.and (i32.shr_u (local.get $four) (i32.const 13)) (i32.const 7))))
+        (local.set $isSix
+          (i32.shr_u
+            (i32.load8_u offset=131072 (i32.add (local.get $tables) (i32.shr_u (local.get $six) (i32.const 16))))
+            (i32.and (i32.shr_u (local.get $six) (i32.const 13)) (i32.const 7))))
+        (if (i32.and (i32.const 1) (i32.or (i32.or (local.get $isThree) (local.get $isFour)) (local.get $isSix)))
+          (then
+            (if (i32.and (i32.const 1) (local.get $isSix))
+              (then
+                (local.set $hit
+                  (call $addLiterals (local.get $at) (local.get $from) (local.get $end) (local.get $tables)
+                    (i32.add (i32.const 327680)
+                      (i32.and (i32.shr_u (local.get $six) (i32.const 16)) (i32.const 0xfffe)))
+                    (local.get $hit) (local.get $limit)))))
+            (if (i32.and (i32.const 1) (local.get $isFour))
+              (then
+                (local.set $hit
+                  (call $addLiterals (local.get $at) (local.get $from) (local.get $end) (local.get $tables)
+                    (i32.add (i32.const 262144)
+                      (i32.and (i32.shr_u (local.get $four) (i32.const 16)) (i32.const 0xfffe)))
+                    (local.get $hit) (local.get $limit)))))
+            (if (i32.and (i32.const 1) (local.get $isThree))
+              (then
+                (local.set $hit
+                  (call $addLiterals (local.get $at) (local.get $from) (local.get $end) (local.get $tables)
+                    (i32.add (i32.const 196608)
+                      (i32.and (i32.shr_u (local.get $three) (i32.const 16)) (i32.const 0xfffe)))
+                    (local.get $hit) (local.get $limit)))))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $next)))
-    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 2))))
+    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 3))))

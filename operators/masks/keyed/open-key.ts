@@ -48,6 +48,9 @@ const COLUMNS = new RegExp(
   'u',
 );
 
+/** What lines of columns consist of, which tells apart most other lines at once. */
+const OF_COLUMNS = /^[\p{L}\p{N}\s_.,;()[\]#*/%$@?|"'-]*$/u;
+
 /** A line of a log, which may have columns too. */
 const LEVEL = /^\W*(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|crit(?:ical)?)\W/i;
 
@@ -74,7 +77,7 @@ export class OpenKeyFinder implements Finder {
 
   #openKeyOf(line: string, places: readonly number[] | undefined): OpenKey | undefined {
     if (PROMPT_END.test(line) && PASSWORD_PROMPT.test(line)) return 'next';
-    const hasColumns = COLUMNS.test(line) && !LEVEL.test(line);
+    const hasColumns = OF_COLUMNS.test(line) && COLUMNS.test(line) && !LEVEL.test(line);
     if (!hasColumns && !mayEndWithName(line, places)) return undefined;
     const names = compileVocabulary(this.#vocabulary).namesOfKeys();
     const found = names.in(line, places).filter(({ entry }) => canBeInLineBefore(entry));
@@ -99,12 +102,19 @@ export class OpenKeyFinder implements Finder {
 }
 
 /** Characters of a key, after the start of its name, and of what {@link REST} takes at the end of a line. */
-const LONGEST_END = 250;
+const LONGEST_KEY = 90;
+const LONGEST_REST = 160;
+/** What {@link REST} ends with, unless it has a tag or is empty. */
+const REST_END = ':：>|+-0123456789=\\(]"\',';
 
 /** Whether a name may start close to the end of a line, if the places of names are known. */
 function mayEndWithName(line: string, places: readonly number[] | undefined): boolean {
+  if (places === undefined) return true;
   const end = line.trimEnd().length;
-  return places === undefined || places.some((place) => place > end - LONGEST_END);
+  const mayHaveRest = REST_END.includes(line[end - 1] ?? '') || line.includes('!');
+  const from = end - LONGEST_KEY - (mayHaveRest ? LONGEST_REST : 0);
+  for (let i = 1; i < places.length; i += 2) if ((places[i] as number) > from) return true;
+  return false;
 }
 
 /** Names of few notations, such as commands, have their values in the same line. */

@@ -58,6 +58,8 @@ export class TextMasker {
   /** Whether rules see a value that is written as in JSON, with escapes. */
   #isEscaped = false;
   #openKey: OpenKey | undefined;
+  /** What encoded tokens were in which nothing was found: those of paths and queries come again and again. */
+  readonly #harmless = new Set<string>();
   /** Where counts go now. */
   #count: (rule: string, count: number) => void;
 
@@ -327,7 +329,15 @@ export class TextMasker {
   /** @param encodings those that the text may have tokens of; all by default */
   maskEncoded(text: string, encodings?: readonly Encoding[]): string {
     const mask = (token: string, decoded: string, left: DecodeLayers) => {
+      const key = `${left.json} ${left.percent} ${left.base64} ${decoded}`;
+      if (this.#harmless.has(key)) return undefined;
+      const open = this.takeOpenKey();
       const rule = this.#ruleFor(decoded, left);
+      if (rule === undefined && this.#openKey === undefined && key.length <= LONGEST_KNOWN) {
+        if (this.#harmless.size >= MOST_KNOWN) this.#harmless.clear();
+        this.#harmless.add(key);
+      }
+      this.#openKey ??= open;
       if (rule === undefined || !this.#isMaskable(token, true)) return undefined;
       this.count(rule, 1);
       return this.#options.replace(token, rule);
@@ -348,6 +358,9 @@ export class TextMasker {
 }
 
 const NUL = '\0';
+/** So many decoded tokens are known at most, of so many characters. */
+const MOST_KNOWN = 4096;
+const LONGEST_KNOWN = 200;
 
 /** A text as it stands in a string of JSON. */
 export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -1,10 +1,9 @@
+import type { Literal } from '../bytes/literal-tables.ts';
 import { shareOfText } from '../expression/frequency.ts';
 import { type BoundedKeyword, type Keyword, mayStartWord, textOf } from './keyword.ts';
 
-/** A literal, and where in it the characters are that it is found by. */
-export interface Entry {
-  readonly literal: string;
-  readonly offset: number;
+/** A literal, and the rules that it is one of. */
+export interface Entry extends Literal {
   readonly rules: readonly number[];
   readonly followedBy: Followers | undefined;
   readonly startsWord: boolean | 'alone';
@@ -19,20 +18,30 @@ export function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[
     for (const keyword of literals ?? []) {
       const { followedBy, startsWord, back } =
         typeof keyword === 'string' ? ({} as Partial<BoundedKeyword>) : keyword;
-      const key = JSON.stringify([textOf(keyword), followedBy, startsWord, back]);
+      const conditions = followedBy === undefined ? '' : JSON.stringify(followedBy);
+      const key = `${startsWord} ${back} ${conditions} ${textOf(keyword)}`;
       const known = entries.get(key);
       if (known === undefined) entries.set(key, { keyword, rules: [rule] });
       else if (known.rules.at(-1) !== rule) known.rules.push(rule);
     }
   });
+  const known = new Map<string, Followers>();
+  const followersOf = (texts: readonly string[]) => {
+    const key = JSON.stringify(texts);
+    const followers = known.get(key) ?? new Followers(texts);
+    known.set(key, followers);
+    return followers;
+  };
   return [...entries.values()].map(({ keyword, rules }) => {
     const literal = textOf(keyword);
     const bounds = typeof keyword === 'string' ? undefined : keyword;
+    const followedBy = bounds?.followedBy && followersOf(bounds.followedBy);
     return {
       literal,
       offset: rarestPart(literal),
       rules,
-      followedBy: bounds?.followedBy === undefined ? undefined : new Followers(bounds.followedBy),
+      followedBy,
+      followers: followedBy?.bytes,
       startsWord: bounds?.startsWord ?? false,
       back: bounds?.back,
     };
@@ -41,12 +50,16 @@ export function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[
 
 /** Texts that may follow a literal, by their first characters. */
 class Followers {
+  /** A bit for each byte that one of them begins with, in either case. */
+  readonly bytes = new Uint8Array(32);
   readonly #byFirst: (readonly string[] | undefined)[] = [];
 
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const first = text.charCodeAt(0);
       this.#byFirst[first] = [...(this.#byFirst[first] ?? []), text];
+      for (const unit of [first, upper(first)])
+        if (unit < 256) this.bytes[unit >> 3] = (this.bytes[unit >> 3] as number) | (1 << (unit & 7));
     }
   }
 
@@ -74,7 +87,8 @@ export function isAt(literal: string, start: number, at: (index: number) => numb
   return true;
 }
 
-export const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+export const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
 
 /** More common than their letters are, because of `http`, `user`, names of fields, and English. */
 const COMMON_PARTS = new Set(
@@ -89,11 +103,13 @@ const COMMON_SHARE = 0.01;
 /** Where the characters are that it is found by: six, four or as many as there are, those that occur least in logs. */
 function rarestPart(literal: string): number {
   const length = literal.length >= 6 ? 6 : 4;
+  if (literal.length <= length) return 0;
+  const shares = Array.from({ length: literal.length - 2 }, (_, i) => shareOfThree(literal.slice(i, i + 3)));
   let rarest = 0;
   let least = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + length <= literal.length; offset++) {
-    const threes = Array.from({ length: length - 2 }, (_, i) => literal.slice(offset + i, offset + i + 3));
-    const share = Math.min(...threes.map(shareOfThree));
+    let share = Number.POSITIVE_INFINITY;
+    for (let i = offset; i < offset + length - 2; i++) share = Math.min(share, shares[i] as number);
     if (share < least) {
       least = share;
       rarest = offset;

@@ -1,4 +1,4 @@
-import type { LiteralTables } from '../bytes/byte-masks.ts';
+import { type LiteralTables, literalTables, Slots } from '../bytes/literal-tables.ts';
 import { isAscii } from '../expression/literals.ts';
 import {
   CandidateCollector,
@@ -8,42 +8,11 @@ import {
   LineCollector,
 } from './candidates.ts';
 import type { Keyword } from './keyword.ts';
-import { type Entry, entriesOf, hasEdges, isAt, lower } from './literal-entries.ts';
+import { type Entry, entriesOf, hasEdges, isAt, upper } from './literal-entries.ts';
 
-/** With so many slots, few texts that are no literal have that of one. */
-const BITS = 19;
-/** Of the lists of literals, which are looked at for few texts. */
-const BITS_OF_LISTS = 15;
 const LF = 0x0a;
 /** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
-
-/** Literals by a hash of some characters of theirs. */
-class Slots {
-  /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
-  readonly bits = new Uint8Array(1 << (BITS - 3));
-  readonly #lists: Entry[][] = [[]];
-  /** For each list the number of its hash. */
-  readonly #numbers = new Uint16Array(1 << BITS_OF_LISTS);
-
-  add(hash: number, entry: Entry): void {
-    const slot = hash >>> (32 - BITS);
-    this.bits[slot >> 3] = (this.bits[slot >> 3] as number) | (1 << (slot & 7));
-    const number = hash >>> (32 - BITS_OF_LISTS);
-    const list = this.#lists[this.#numbers[number] as number] as Entry[];
-    if (list.length === 0) this.#numbers[number] = this.#lists.push([entry]) - 1;
-    // For a literal of two characters, many characters have the same hash.
-    else if (list.at(-1) !== entry) list.push(entry);
-  }
-
-  at(hash: number): readonly Entry[] {
-    const slot = hash >>> (32 - BITS);
-    if ((((this.bits[slot >> 3] as number) >> (slot & 7)) & 1) === 0) return NO_ENTRIES;
-    return this.#lists[this.#numbers[hash >>> (32 - BITS_OF_LISTS)] as number] as readonly Entry[];
-  }
-}
-
-const NO_ENTRIES: readonly Entry[] = [];
 
 /**
  * Finds the literals of many rules in one pass over a string. It looks at each position whether the characters there, in lower
@@ -51,14 +20,10 @@ const NO_ENTRIES: readonly Entry[] = [];
  * that is so, the literals are compared. `byte-masks.wat` looks at bytes in the same way.
  */
 export class LiteralIndex {
-  readonly #threes = new Slots();
-  readonly #fours = new Slots();
-  readonly #sixes = new Slots();
-  readonly tables: LiteralTables = {
-    threes: this.#threes.bits,
-    fours: this.#fours.bits,
-    sixes: this.#sixes.bits,
-  };
+  readonly #threes = new Slots<Entry>();
+  readonly #fours = new Slots<Entry>();
+  readonly #sixes = new Slots<Entry>();
+  #tables: LiteralTables | 'none' | undefined;
   readonly #literals: readonly Entry[];
   /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
@@ -82,6 +47,12 @@ export class LiteralIndex {
 
   get isEmpty(): boolean {
     return this.#literals.length === 0 && this.#characters.length === 0;
+  }
+
+  /** What {@link linesInBytes} takes the hits of. Undefined for too many literals. */
+  get tables(): LiteralTables | undefined {
+    this.#tables ??= literalTables(this.#literals, [this.#threes, this.#fours, this.#sixes]) ?? 'none';
+    return this.#tables === 'none' ? undefined : this.#tables;
   }
 
   #add(entry: Entry): void {
@@ -156,7 +127,7 @@ export class LiteralIndex {
   /**
    * {@link linesIn} for bytes.
    *
-   * @param hits positions in ascending order whose characters are in one of the tables.
+   * @param hits pairs of a place where a literal is and its number, line by line. What stands around it is not known yet.
    */
   linesInBytes(bytes: Uint8Array, hits: Int32Array): readonly CandidateLine[] {
     const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
@@ -164,21 +135,12 @@ export class LiteralIndex {
       bytes.indexOf(literal.charCodeAt(0), from),
     );
     const at = (index: number) => bytes[index] as number;
-    const addAll = (entries: readonly Entry[], hit: number) => {
-      for (let i = 0; i < entries.length; i++) {
-        const entry = entries[i] as Entry;
-        const start = hit - entry.offset;
-        if (start < 0 || !isInBytes(entry, bytes, start) || !hasEdges(entry, start, at, at)) continue;
-        characters.addUpTo(start, lines);
-        lines.add(entry, start);
-      }
-    };
-    for (let i = 0; i < hits.length; i++) {
-      const hit = hits[i] as number;
-      const four = fourOf(at(hit), at(hit + 1), at(hit + 2), at(hit + 3));
-      addAll(this.#sixes.at(hashOfSix(four, twoOf(at(hit + 4), at(hit + 5)))), hit);
-      addAll(this.#fours.at(hashOf(four)), hit);
-      addAll(this.#threes.at(hashOf(four & THREE)), hit);
+    for (let i = 0; i < hits.length; i += 2) {
+      const start = hits[i] as number;
+      const entry = this.#literals[hits[i + 1] as number] as Entry;
+      if (!hasEdges(entry, start, at, at)) continue;
+      characters.addUpTo(start, lines);
+      lines.add(entry, start);
     }
     characters.addUpTo(bytes.length, lines);
     return lines.found();
@@ -261,12 +223,3 @@ const THREE = 0xffffff;
 const twoOf = (e: number, f: number): number => (e & 0xff) | 0x20 | (((f & 0xff) | 0x20) << 8);
 const hashOf = (characters: number): number => Math.imul(characters, 0x9e3779b1);
 const hashOfSix = (four: number, two: number): number => (hashOf(four) + Math.imul(two, 0x85ebca6b)) | 0;
-
-function isInBytes({ literal }: Entry, bytes: Uint8Array, start: number): boolean {
-  for (let i = 0; i < literal.length; i++) {
-    if (lower(bytes[start + i] as number) !== literal.charCodeAt(i)) return false;
-  }
-  return true;
-}
-
-const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);

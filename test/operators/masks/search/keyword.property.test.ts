@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { scanForLiterals } from '../../../../operators/masks/bytes/byte-masks.ts';
 import { type BoundedKeyword, hasKeyword, type Keyword } from '../../../../operators/masks/search/keyword.ts';
 import { LiteralIndex } from '../../../../operators/masks/search/literal-index.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -42,10 +43,16 @@ it('finds the rules with a keyword in a string, in lines and in bytes', () => {
         given.flatMap((keyword, i) => (hasKeyword(text, text.toLowerCase(), keyword) ? [i] : [])),
       );
       expect(all.map(({ text }) => index.rulesIn(text))).toEqual(expected);
-      const inLines = new Map(
-        index.linesIn(all.map(({ text }) => text).join('\n')).map((line) => [line.line, line.rules]),
-      );
+      const joined = all.map(({ text }) => text).join('\n');
+      const scan = (bytes: Uint8Array) => {
+        const hits = scanForLiterals(index.tables, bytes);
+        expect(hits).toBeDefined();
+        return hits;
+      };
+      const [inText, inBytes] = [index.linesIn(joined), index.linesIn(joined, scan)];
+      const inLines = new Map(inText.map((line) => [line.line, line.rules]));
       expect(all.map((_, i) => inLines.get(i) ?? [])).toEqual(expected);
+      expect(inBytes).toEqual(inText);
       found += expected.flat().length;
     }),
     { numRuns: propertyRuns(1000) },
