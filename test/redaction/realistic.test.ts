@@ -55,6 +55,16 @@ describe('the corpus of realistic lines', () => {
     expect(kinds('held back')).toEqual(kinds('tuning'));
   });
 
+  it('holds back no entry that differs from another in its values only', () => {
+    const withoutValues = ({ template }: Entry) =>
+      template.replace(/⟦[^⟧]*⟧/g, '⟦⟧').replace(/(?<!\$)\{\w+(:~?[\d-]+)?\}/g, '{}');
+    for (const entries of [secrets, ordinary]) {
+      const known = new Set(entries.filter(({ half }) => half === 'tuning').map(withoutValues));
+      const repeated = entries.filter((of) => of.half === 'held back' && known.has(withoutValues(of)));
+      expect(repeated.map(({ id }) => id)).toEqual([]);
+    }
+  });
+
   it('has marks in every line with secrets, and in no ordinary line', () => {
     const marks = (of: Entry) => sampleOf(of, 0).spans.length;
     expect(secrets.filter((of) => marks(of) === 0)).toEqual([]);
