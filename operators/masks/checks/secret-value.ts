@@ -86,6 +86,7 @@ const isRandomSegment = (part: string) =>
 
 /** Whether a value is a path. Base64 may begin with a slash too, so a long segment of mixed characters speaks against it. */
 function isPath(value: string): boolean {
+  if (/^\\u[0-9a-f]{4}/i.test(value)) return false;
   return FILE.test(value) || (PATH.test(value) && !value.split(/[\\/]/).some(isRandomSegment));
 }
 
@@ -144,13 +145,15 @@ function isInCode(value: string, text: string, start: number): boolean {
 
 /** A setting after a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
 const SETTING =
-  /^(?:(?:secret|password|token|key|file|volume)[-_.]?)?(?:name|ref|policy|type|mode|namespace|version|provider)=(.*)$/i;
+  /^(?:(?:secret|password|token|key|file|volume)[-_.]?)?(?:name|ref|policy|type|mode|namespace|version|provider|path|dest|file)=(.*)$/i;
 
 /** Whether an unquoted value after a space is the name of a setting with words or a number. */
 function isSetting(value: string, text: string, start: number): boolean {
   const setting = SETTING.exec(value)?.[1];
   if (setting === undefined || !/\s/.test(text[start - 1] ?? '')) return false;
-  return /^[A-Za-z]*$/.test(setting) || NUMBER_LIKE.test(setting) || isResourceName(setting);
+  return (
+    /^[A-Za-z]*$/.test(setting) || NUMBER_LIKE.test(setting) || isResourceName(setting) || isPath(setting)
+  );
 }
 
 const isOrdinaryValue = (value: string, text: string, start: number) =>
@@ -196,7 +199,7 @@ export function isSecret(value: string, text: string, start: number): boolean {
   // A character of Chinese is as much as several letters.
   const least = isQuote(text[start - 1]) && /[\u3000-\u9fff\uac00-\ud7af]/.test(value) ? 4 : 6;
   if (value.length < least || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
-  if (isQuote(text[start - 1]) && areRandomWords(value, text, start)) return true;
+  if (isQuote(text[start - 1]) && (areRandomWords(value, text, start) || areThreeWords(value))) return true;
   if (/^\S+(?:\s\S+){4}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (isIdInName(value, text, start) || isIdentifier(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
@@ -204,7 +207,7 @@ export function isSecret(value: string, text: string, start: number): boolean {
 
 /** A name that can only name a secret itself, and no thing that has one. */
 const SURE_SECRET =
-  /(?:(?:jwt|cookie|session|admin|client|hmac|signing|sign|app|flask|django|next_?auth|auth|encrypt(?:ion)?|crypt|cipher|master|webhook|refresh|access|consumer|shared|private)(?:[_.-]|__)?(?:secret|key)|secret[_.-]?key(?:[_.-]?base)?|pepper|salt|pass_?phrase)(?:\\{0,7}["'`]){0,4}\]?\s{0,20}(?:=>|[:=]|,)\s{0,20}(?:[\w.]{1,40}\s{0,3}(?:\|\||\?\?|or)\s{0,3})?(?:\\{0,7}["'`]){0,4}$/i;
+  /(?:(?:jwt|cookie|session|admin|client|hmac|signing|sign|app|flask|django|next_?auth|auth|encrypt(?:ion)?|crypt|cipher|master|webhook|refresh|access|consumer|shared|private|chap|token|room|clickhouse)(?:[_. -]|__)?(?:secret|key)|(?:manager|bind|security)[_.-]credentials|secret[_.-]?key(?:[_.-]?base)?|pepper|salt|pass_?phrase)(?:\\{0,7}["'`]){0,4}\]?\s{0,20}(?:=>|[:=>]|,)\s{0,20}(?:[\w.]{1,40}\s{0,3}(?:\|\||\?\?|or)\s{0,3}|(?:\[\])?[\w.]{1,20}\()?(?:\\{0,7}["'`]){0,4}$/i;
 
 const isChosenAfterSureName = (value: string, text: string, start: number): boolean =>
   areJoinedWords(value) && SURE_SECRET.test(text.slice(Math.max(0, start - 120), start));
@@ -272,7 +275,8 @@ export const hasRandomCookie = (value: string): boolean =>
 
 /** A password in running text, which has to look like one. */
 export function isProsePassword(value: string, text: string, start: number): boolean {
-  if (value.length < 6 || !isSecret(value, text, start) || !hasMixture(value)) return false;
+  if (value.length < 6 || !isSecret(value, text, start)) return false;
+  if (!hasMixture(value) && !isChosenAfterSureName(value, text, start)) return false;
   return !MEMBER.test(value) && !/^[A-Za-z_]\w*\[[\w.]+\]$/.test(value);
 }
 
@@ -334,8 +338,21 @@ export const areRandomWords = (value: string, text: string, start: number): bool
   !SENTENCE_WORD.test(value) &&
   !isMessage(value);
 
+/** Three words that someone chose, none of which a name or a message has. */
+const areThreeWords = (value: string): boolean =>
+  /^[a-z]{4,} [a-z]{4,} [a-z]{4,}$/.test(value) &&
+  areJoinedWords(value) &&
+  !SENTENCE_WORD.test(value) &&
+  !ABOUT_ACCOUNTS.test(value) &&
+  !MESSAGE_WORD.test(value);
+
+/** Four words or more with a sign between them, as no sentence has. */
+const areWordsOfPhrase = (value: string): boolean =>
+  /^\p{L}+(?:([-._])\p{L}+)(?:\1\p{L}+){2}/u.test(value) && areJoinedWords(value);
+
 /** A password directly after its name in a sentence, which has to look like one. */
 export function isBarePassword(value: string, text: string, start: number): boolean {
+  if (areWordsOfPhrase(value)) return true;
   if (value.length < 6 || !isToldPassword(value, text, start) || NUMBER_LIKE.test(value)) return false;
   if (isQuote(text[start - 1]) || !/^[\p{L}\p{N}!^~*]/u.test(value)) return false;
   // Code, paths, versions and names of variables.
@@ -452,7 +469,10 @@ export function isRequestValue(value: string, text: string, start: number): bool
 
 /** A value after a name at the start of a line: letters with a digit or symbol, since a heading may have words there. */
 export const isLineValue = (value: string, text: string, start: number): boolean =>
-  canBePassword(value, text, start) && (hasMixture(value) || areJoinedWords(value));
+  canBePassword(value, text, start) && (hasMixture(value) || areJoinedWords(value) || isAppPassword(value));
+
+/** What Google generates: 16 letters, which no word has in such a row. */
+const isAppPassword = (value: string) => /^(?=[a-z]*[bcdfghjklmnpqrstvwxz]{4})[a-z]{16}$/.test(value);
 
 /** A phrase from which keys are derived: 12 to 24 words. */
 export const isPhrase = (value: string): boolean =>
@@ -553,4 +573,6 @@ const changes = (word: string) => word.match(/(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]/g)
 const isMixedThroughout = (value: string) =>
   /[A-Z]/.test(value) &&
   /[a-z]/.test(value) &&
-  ((/[^\w\s.,:/-]/.test(value) && /\d/.test(value)) || (/[~!#%^]/.test(value) && caseChanges(value) >= 2));
+  ((/[^\w\s.,:/-]/.test(value) && /\d/.test(value)) ||
+    (/[~!#%^]/.test(value) && caseChanges(value) >= 2) ||
+    (value.length >= 12 && /[*&@$]/.test(value) && caseChanges(value) >= 4));

@@ -13,7 +13,7 @@ import { backslashesBefore, isShortForm } from './literal.ts';
  */
 const CHARACTERS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour of a terminal starts with ESC, which ends a value.
-  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\，。；、！？）」』】》]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\[^\s"'\\nrtu]|\\u(?:0000|(?!00[0-7])[0-9a-f]{4}))+/iy;
+  /(?:[^\s\x1b"'`,;&<>()[\]{}|\\，。；、！？）」』】》]|\\{2}(?=[^\s"'`,;&<>()[\]{}|\\nrtu])|\\(?!x00)[^\s"'\\nrtu]|\\u(?:0000|(?!00[0-7])[0-9a-f]{4}))+/iy;
 const TAG =
   '<(?:\\/|:|!|(?:br|p|b|i|u|td|tr|th|li|ul|ol|a|h[1-6]|em|hr|pre|div|span|code|font|small|strong|table|tbody)[\\s/>])';
 /** A bar or an angle in front of a digit or symbol, or an angle that closes one. */
@@ -36,6 +36,8 @@ const NEXT_WITH_COLON = /["'`]?[\p{L}\w.$@%[\]-]{1,60}["'`]?(?::|=(?![=\s]|$))/u
 /** What follows a semicolon or an ampersand in shells, cookies, headers and HTML. */
 const NEXT_COMMAND =
   /(?:secure|httponly|path|domain|samesite|max-age|expires|charset|partitioned|priority|encrypt|pooling)\b|(?:amp|lt|gt|quot|apos|nbsp|#\d{1,4}|#x[0-9a-f]{1,4});/iy;
+/** What XML writes for a sign in a value of a list with semicolons. */
+const ENTITY_IN_VALUE = /&(?:amp|lt|gt|#\d{1,4}|#x[0-9a-f]{1,4});(?=[^\s"'`;=<>]+(?:[;"'`]|$))/iy;
 /** The condition or command after an operator. */
 const NEXT_CONDITION = /(?:&&|\|\|)!?[A-Za-z_$./][\w.$/-]*/y;
 
@@ -124,8 +126,8 @@ export function endOfBare(text: string, start: number): number {
 
 /** Up to three words that are no words of a language, at the end of a line. */
 const REST_OF_LINE =
-  /[,;]?(?: (?![#(/.-]|[a-z_.]+[!?.,:;]?(?:\s|$)|[A-Z][a-z]+[!?.,:;]?(?:\s|$))[^\s=()"'`<>/→]{1,20}){1,3}(?=\r?\n|$)/y;
-const ASSIGNMENT_LINE = /^[A-Za-z_][\w.-]{0,80}(?:=|: )$/;
+  /[,;]?(?: (?![#(/.-]|[^\p{L}\p{N}]+(?:\s|$)|[a-z_]+:|[a-z_.]+[!?.,:;]?(?:\s|$)|(?:[A-Z][a-z]{2,}|No|Is|At|Of|In|On|Or|If|To|By|As|It|Ok|Id)[!?.,:;]?(?:\s|$))[^\s=()"'`<>/→]{1,20}){1,3}(?=\r?\n|$)/uy;
+const ASSIGNMENT_LINE = /^[A-Za-z_][\w.-]{0,80}(?: {0,3}= {0,3}|: {1,3})$/;
 /** The tag or the anchor of a value in YAML. */
 const TAG_OF_YAML = /[!&][!\w-]*\s/y;
 
@@ -198,6 +200,7 @@ function afterBracket(text: string, start: number, at: number, around: () => Sur
   return isOpen(bracket) || isIndented || list !== undefined ? -1 : at + 1;
 }
 
+const isLineEnd = (text: string, at: number) => /^\r?(?:\n|$)/.test(text.slice(at, at + 2));
 const isAtEnd = (text: string, at: number) => /^(?:[,;]?(?:\s|$))/.test(text.slice(at + 1, at + 3));
 
 function afterAngle(text: string, at: number, around: () => Surroundings): number {
@@ -214,6 +217,8 @@ function afterSeparator(text: string, start: number, at: number, around: () => S
   if (end === -1) end = matchEnd(BAR_OR_ANGLE, text, at);
   if (end !== -1) return end;
   const { list, next, isEnvironment } = around();
+  if (list === ';') end = matchEnd(ENTITY_IN_VALUE, text, at);
+  if (end !== -1) return end;
   if (list === text[at]) return -1;
   if (
     isAtEnd(text, at) &&
@@ -228,11 +233,15 @@ function afterSeparator(text: string, start: number, at: number, around: () => S
   return /[;&]/.test(text[at] as string) && matchEnd(NEXT_COMMAND, text, end) !== -1 ? -1 : end;
 }
 
+/** A value with a full stop in it, at the end of its line. */
+const FULL_STOPS = /^[A-Za-z0-9]{3,}\.[A-Za-z0-9]*(?:[a-z][A-Z0-9]|[A-Z0-9]{2}|[A-Z0-9][a-z])[A-Za-z0-9]*\.$/;
+
 /** A full stop or colon at the end is none of the value, and then neither is a bracket in front of it: `(passwd:x): no`. */
 function withoutEndOfSentence(text: string, start: number, end: number, around: () => Surroundings): number {
   let last = end;
   while (last > start && /[.:]/.test(text[last - 1] as string)) last--;
   if (last === end || around().isEnvironment) return end;
+  if (around().isAssignment && FULL_STOPS.test(text.slice(start, end)) && isLineEnd(text, end)) return end;
   while (last > start && /[()[\]{}"'`|<>.:]/.test(text[last - 1] as string)) last--;
   return last;
 }

@@ -111,12 +111,15 @@ export class KeyNames {
     const ends = [end];
     const plural = text[end] === 's' || text[end] === 'S' ? end + 1 : end;
     if (plural > end) ends.push(plural);
-    let at = plural;
-    for (let i = 0; i < MOST_SUFFIXES; i++) {
-      const next = matchEnd(this.#suffix, text, at);
-      if (next === -1) break;
-      ends.push(next);
-      at = next;
+    // `S` of `secretString` is the start of a word, rather than a plural.
+    for (const start of plural > end ? [plural, end] : [end]) {
+      let at = start;
+      for (let i = 0; i < MOST_SUFFIXES; i++) {
+        const next = matchEnd(this.#suffix, text, at);
+        if (next === -1) break;
+        if (!ends.includes(next)) ends.push(next);
+        at = next;
+      }
     }
     for (const before of [...ends]) {
       const marks = matchEnd(this.#marks, text, before);

@@ -129,7 +129,7 @@ export function valuesBelow(text: string, start: number): readonly Place[] {
  * @param start of its bracket, in front of which its key stands
  */
 export function itemsBelow(text: string, start: number): readonly Place[] {
-  const quote = quoteOfKey(text, start);
+  const quote = quoteOfKey(text, start) ?? quoteOfItem(text, start);
   return quote === undefined ? [] : objectAt(text, start, quote).items;
 }
 
@@ -249,6 +249,12 @@ function quoteOfKey(text: string, bracket: number): Quote | undefined {
   let at = bracket;
   while (/[\s:=>]/.test(text[at - 1] ?? '')) at--;
   return quoteBefore(text, at);
+}
+
+/** The quote of the first item of a list, whose key has none. */
+function quoteOfItem(text: string, bracket: number): Quote | undefined {
+  const [opening = ''] = /^\[\s{0,20}\\{0,7}["']/.exec(text.slice(bracket, bracket + 30)) ?? [];
+  return opening === '' ? undefined : quoteBefore(text, bracket + opening.length);
 }
 
 /** The quote in front of a place. */

@@ -22,8 +22,26 @@ const OPENING_QUOTE =
 const BRACKET = /<:?(?:(?:redacted|masked|hidden|removed|filtered|secret)\s)?|[({]/iy;
 const placesOf = (place: Place | undefined): readonly Place[] => (place === undefined ? [] : [place]);
 
+/** A string of Perl: `q(…)`. */
+const PERL_STRING = /q{1,2}([({|!])(?=[^\s)}|!])/y;
+const CLOSING_BRACKET: Readonly<Record<string, string>> = { '(': ')', '{': '}' };
+/** What stands in front of such a string: an assignment of code. */
+const ASSIGNED = /(?:=|=>|,|\()\s{0,20}$/;
+
+function perlString(text: string, start: number): Place | undefined {
+  const from = text[start] === 'q' ? matchEnd(PERL_STRING, text, start) : -1;
+  if (from === -1 || !ASSIGNED.test(text.slice(Math.max(0, start - 24), start))) return undefined;
+  const bracket = text[from - 1] as string;
+  const [line = ''] = /^[^\n]*/.exec(text.slice(from, from + NEAR)) ?? [];
+  const length = line.indexOf(CLOSING_BRACKET[bracket] ?? bracket);
+  if (length < 1 || !/^\s{0,3}[;,)]/.test(line.slice(length + 1))) return undefined;
+  return { start: from, end: from + length };
+}
+
 /** A string in quotes. */
 function quoted(text: string, start: number): readonly Place[] {
+  const perl = perlString(text, start);
+  if (perl !== undefined) return [perl];
   const from = matchEnd(OPENING_QUOTE, text, start);
   if (from === -1 || from >= text.length) return [];
   return placesOf(literalAt(text, from, from + 1));
@@ -35,6 +53,8 @@ const NEAR = 500;
 
 /** A string in quotes, or a run of characters without quotes. */
 function literal(text: string, start: number): readonly Place[] {
+  const perl = perlString(text, start);
+  if (perl !== undefined) return [perl];
   const from = matchEnd(OPENING_QUOTE, text, start);
   if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
   const bracket = matchEnd(BRACKET, text, start);
@@ -178,7 +198,7 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   /** Words between two tags. */
   element: /* @__PURE__ */ matching(/(?:(?!\]\]>)[^<>\s])+(?:\s(?:(?!\]\]>)[^<>\s])+)*/y),
   /** One word in a tag. */
-  tagged: /* @__PURE__ */ matching(/[^<>&\s]+/y),
+  tagged: /* @__PURE__ */ matching(/(?:[^<>&\s]|&(?!lt;\/)[a-z#\d]{1,8};)+/iy),
   /** One word, without quotes or braces around it. */
   word: /* @__PURE__ */ matching(/[^\s"'`<>\\{}]+/y),
   /** One word of a sentence, without the sign that ends the sentence. */
@@ -219,7 +239,9 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   cell: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?:"[^\s|│┃"\\]+)*/y),
   /** The same, of several words with one space between them. */
   words_of_line: /* @__PURE__ */ matching(/[^\s\\"']+(?: [^\s\\"']+){0,15}/y),
-  tagged_words: /* @__PURE__ */ matching(/[^<>&\s]+(?: [^<>&\s]+){0,15}/y),
+  tagged_words: /* @__PURE__ */ matching(
+    /(?:[^<>&\s]|&(?!lt;\/)[a-z#\d]{1,8};)+(?: (?:[^<>&\s]|&(?!lt;\/)[a-z#\d]{1,8};)+){0,15}/iy,
+  ),
   cells: /* @__PURE__ */ matching(/[^\s|│┃"\\]+(?: [^\s|│┃"\\]+){0,15}/y),
   /** Values of people, which may have several words. */
   person: /* @__PURE__ */ quotedOr(PERSON),
