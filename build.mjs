@@ -1,12 +1,13 @@
 // Bundles the sources into `dist` as ES modules; the TypeScript compiler writes the types beside them. All packages
 // stay outside: npm installs them.
-import { chmodSync, cpSync, existsSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { inlineModules } from './build/inline-modules.mjs';
 
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
-  ...['operators/index', 'operators/node'],
+  ...['operators/index', 'operators/node', 'redact/index', 'redact/node'],
 ];
 
 /**
@@ -22,6 +23,8 @@ const CHUNKS = [
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
   { name: 'plain-search', test: /operators\/masks\/(?:apply-rule|lines-masker|replacement)\.ts$/ },
   { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },
+  // `millrace/redact` loads this without RxJS, and the operators need most of it.
+  { name: 'redactor', test: /redact\/create-redactor\.ts$/ },
   // Browsers load these two.
   { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },
@@ -60,16 +63,33 @@ await bundle(
 );
 chmodSync('dist/src/cli/bin.js', 0o755);
 
-// The workspace `@millrace/operators`: the same sources, in a package of their own.
+// The workspaces, `@millrace/operators` and `@millrace/redact`: the same sources, in packages of their own. Each module is in a
+// file of its own, so that bundlers leave out those that a program does not import.
 await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, {
   dir: 'operators/dist',
-  // Each module in a file of its own: bundlers leave out those that a program does not import.
   preserveModules: true,
+});
+await bundle({ 'redact/index': 'redact/index.ts', 'redact/node': 'redact/node.ts' }, true, {
+  dir: 'redact/dist',
+  preserveModules: true,
+  preserveModulesRoot: '.',
 });
 // The compiler has written the types, unless only JavaScript is wanted, as by the tests.
 if (existsSync('dist/operators')) {
   const isType = (path) => !/\.js(?:\.map)?$|\/internal[\w-]*\.d\.ts$/.test(path);
   cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
+  for (const file of typesOf(['redact/index.d.ts', 'redact/node.d.ts']))
+    cpSync(`dist/${file}`, `redact/dist/${file}`);
+}
+
+/** Files of types in `dist`, and those that they import. */
+function typesOf(entries) {
+  const files = new Set(entries);
+  for (const file of files) {
+    for (const [, path] of readFileSync(`dist/${file}`, 'utf8').matchAll(/from '(\.[^']+)\.[tj]s'/g))
+      files.add(`${join(dirname(file), path)}.d.ts`);
+  }
+  return files;
 }
 
 async function bundle(input, codeSplitting, output = { dir: 'dist' }, plugins = []) {

@@ -34,7 +34,12 @@ const base: Config = {
     '^rxjs$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
     '^rxjs/testing$': '<rootDir>/test/support/rxjs-testing.cjs',
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/operators/dist/', '<rootDir>/out/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist/',
+    '<rootDir>/operators/dist/',
+    '<rootDir>/redact/dist/',
+    '<rootDir>/out/',
+  ],
 };
 
 const config: Config = {

@@ -14,6 +14,7 @@ export { MaskError } from './masks/mask-error.ts';
 export { type Masker, type MaskText, maskEvent, maskStrings } from './masks/mask-strings.ts';
 export type { Masked } from './masks/masked.ts';
 export { compileExpression } from './masks/python-regex.ts';
+export type { RedactedStream } from './masks/redact/piece-masker.ts';
 export {
   type Confidence,
   type DecodeLayers,
@@ -30,6 +31,7 @@ export {
   redactor,
   type Vocabulary,
 } from './masks/redact/redact.ts';
+export { type RedactStreamOptions, redactStream } from './masks/redact/redact-stream.ts';
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';
 

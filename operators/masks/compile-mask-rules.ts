@@ -30,6 +30,12 @@ export interface MaskRules {
   readonly mask: (text: string) => string;
   /** Whether a text has a keyword of a rule. */
   readonly mentions: (text: string) => boolean;
+  /** Whether a rule has to be tried on a text: it has one of the literals, or a rule without any changes it. */
+  readonly mayChange: (text: string) => boolean;
+  /** Whether there are rules without literals. */
+  readonly hasCommon: () => boolean;
+  /** Characters of the longest literal of a rule. */
+  readonly longestLiteral: () => number;
   /** Undefined if the rules cannot be applied to many lines at a time. */
   readonly many: () => LinesMasker | undefined;
 }
@@ -54,6 +60,9 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
   return {
     mask: (text) => engine.mask(text),
     mentions: (text) => engine.mentions(text),
+    mayChange: (text) => engine.mayChange(text),
+    hasCommon: () => engine.planned.common.length > 0,
+    longestLiteral: () => engine.planned.index.longest,
     many: () => engine.many(),
   };
 }
@@ -114,6 +123,12 @@ class MaskEngine {
     return this.#first.rulesFor(text, this.#first.index.rulesIn(text)).length > 0;
   }
 
+  mayChange(text: string): boolean {
+    const { index, common } = this.planned;
+    if (this.planned.rulesFor(text, index.rulesIn(text)).length > 0) return true;
+    return common.length > 0 && this.mask(text) !== text;
+  }
+
   many(): LinesMasker | undefined {
     const isInLines = this.#rules.every(({ rule }) => rule.fixed === undefined || !rule.fixed.includes('\n'));
     if (!isInLines) return undefined;
@@ -135,7 +150,11 @@ class MaskEngine {
       this.#few--;
       if (length <= SHORT_TEXT) return this.#first;
     }
-    this.#best = new RulePlan(this.#rules, true);
+    return this.planned;
+  }
+
+  get planned(): RulePlan {
+    this.#best ??= new RulePlan(this.#rules, true);
     return this.#best;
   }
 

@@ -32,6 +32,19 @@ export interface MaskFields {
   readonly key?: ((key: string) => string) | undefined;
   /** Names for fields of an object, by their keys: what a value is called can be in a field beside it. */
   readonly namesIn?: ((object: Readonly<Record<string, unknown>>) => Names | undefined) | undefined;
+  /** Shows values of any kind. Default: what cannot be masked is an error. */
+  readonly lenient?: Leniency | undefined;
+}
+
+/**
+ * For values that have to be shown whatever they are, as by a logger. Functions and symbols are left out, as JSON leaves them out, an
+ * error has its stack and its cause as well, and what else cannot be masked is replaced.
+ */
+export interface Leniency {
+  /** What stands in place of a part that cannot be masked. */
+  readonly replace: (what: string) => string;
+  /** The objects around the one that is masked. One that comes again is `[Circular]`. */
+  readonly around: Set<object>;
 }
 
 /** Deeper than any real event, far from the end of the stack. A cycle reaches it at once. */
@@ -84,7 +97,8 @@ function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, 
     case 'undefined':
       return value;
     default:
-      throw new Refusal(`a value of type ${typeof value}`);
+      if (mask.lenient === undefined) throw new Refusal(`a value of type ${typeof value}`);
+      return typeof value === 'bigint' ? walk(String(value), mask, depth, keep, field) : undefined;
   }
 }
 
@@ -95,8 +109,28 @@ function walkObject(
   keep: KeepAtTop,
   field: Field | undefined,
 ): unknown {
+  const { lenient } = mask;
+  if (lenient === undefined) return walkPlain(value, mask, depth, keep, field);
+  if (lenient.around.has(value)) return '[Circular]';
+  lenient.around.add(value);
+  try {
+    return walkPlain(value, mask, depth, keep, field);
+  } catch (error) {
+    return lenient.replace(error instanceof Refusal ? error.what : 'a value that cannot be read');
+  } finally {
+    lenient.around.delete(value);
+  }
+}
+
+function walkPlain(
+  value: object,
+  mask: MaskFields,
+  depth: number,
+  keep: KeepAtTop,
+  field: Field | undefined,
+): unknown {
   if (depth >= MAX_DEPTH) throw new Refusal(`a cycle, or nesting deeper than ${MAX_DEPTH} levels`);
-  const plain = plainForm(value);
+  const plain = plainForm(value, mask.lenient !== undefined);
   // What `toJSON` gave can need another form itself.
   if (plain !== value) return walk(plain, mask, depth + 1, keep, field);
   if (Array.isArray(value)) return walkArray(value, mask, depth, field);
@@ -112,7 +146,7 @@ function walkRecord(
   keep: KeepAtTop,
   within: Field | undefined,
 ): unknown {
-  const copy = copyOf(source);
+  const copy = copyOf(source, mask.lenient);
   const keys = Object.keys(copy);
   const namesIn = mask.namesIn?.(copy);
   let renamed: Map<string, string> | undefined;
@@ -178,7 +212,8 @@ function walkArray(
       after = mask.text(before, field?.key, field?.within, previous, field?.names);
     else if (!isSimple(before) || typeof before === 'number')
       after = walkInside(before, i, mask, depth, field);
-    else if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
+    else if (before === undefined && !Object.hasOwn(source, i) && mask.lenient === undefined)
+      throw new Refusal('a sparse array');
     shown.push(after);
     previous = typeof before === 'string' ? before : undefined;
   }
@@ -212,12 +247,30 @@ function read(source: readonly unknown[], index: number): unknown {
 }
 
 /** Reads each own property once, as data, `__proto__` among them: a getter may give something else the next time. */
-function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function copyOf(
+  source: Readonly<Record<string, unknown>>,
+  lenient: Leniency | undefined,
+): Record<string, unknown> {
   try {
     return { ...source };
   } catch {
-    throw new Refusal('an object that cannot be read');
+    if (lenient === undefined) throw new Refusal('an object that cannot be read');
+    return copyOfReadable(source, lenient);
   }
+}
+
+function copyOfReadable(
+  source: Readonly<Record<string, unknown>>,
+  lenient: Leniency,
+): Record<string, unknown> {
+  const entries = Object.keys(source).map((key): [string, unknown] => {
+    try {
+      return [key, source[key]];
+    } catch {
+      return [key, lenient.replace('a field that cannot be read')];
+    }
+  });
+  return Object.fromEntries(entries);
 }
 
 function withoutSymbols(copy: object): object {
@@ -235,20 +288,20 @@ const REFUSED = new Set(['Map', 'Set', 'BigInt', 'Symbol']);
  *
  * @throws Refusal for what has no form that a mask can see into, and for what throws while it is read.
  */
-function plainForm(value: object): unknown {
+function plainForm(value: object, isLenient: boolean): unknown {
   try {
     const prototype = Object.getPrototypeOf(value);
     const toJSON: unknown = (value as { toJSON?: unknown }).toJSON;
     if (typeof toJSON !== 'function') {
       if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return value;
     }
-    return unusualForm(value, prototype, toJSON);
+    return unusualForm(value, prototype, toJSON, isLenient);
   } catch (error) {
     throw error instanceof Refusal ? error : new Refusal('an object that cannot be read');
   }
 }
 
-function unusualForm(value: object, prototype: object | null, toJSON: unknown): unknown {
+function unusualForm(value: object, prototype: object | null, toJSON: unknown, isLenient: boolean): unknown {
   const type = Object.prototype.toString.call(value).slice(8, -1);
   // Before `toJSON`: a Buffer has one, which spells a secret in numbers.
   if (ArrayBuffer.isView(value) || BINARY.has(type)) throw new Refusal(`a value of type ${type}`);
@@ -257,11 +310,15 @@ function unusualForm(value: object, prototype: object | null, toJSON: unknown): 
     const shown: unknown = toJSON.call(value, '');
     return shown === value ? ownProperties(value) : shown;
   }
-  if (REFUSED.has(type)) throw new Refusal(`a value of type ${type}`);
+  if (REFUSED.has(type) && !isLenient) throw new Refusal(`a value of type ${type}`);
   if (type === 'String') return String(value);
   if (type === 'Number') return Number(value);
   if (type === 'Boolean') return Boolean.prototype.valueOf.call(value);
-  if (value instanceof Error) return { name: value.name, message: value.message, ...(value as object) };
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    const hidden = isLenient ? { stack, ...(cause === undefined ? {} : { cause }) } : {};
+    return { name, message, ...hidden, ...(value as object) };
+  }
   // A plain object of another realm (a vm context, a worker's message).
   if (prototype !== null && Object.getPrototypeOf(prototype) === null) return value;
   return ownProperties(value);
@@ -309,6 +366,11 @@ function isTimeOfEvent(key: string, text: string): boolean {
  */
 export function maskEvent<T extends object>(event: T, maskText: MaskText): Masked<T> {
   return maskFieldsOf(event, { text: (text) => maskText(text) });
+}
+
+/** A value of any kind as JSON shows it, masked. */
+export function maskValue(value: unknown, mask: MaskFields & { readonly lenient: Leniency }): unknown {
+  return walk(value, mask, 0, keepNone);
 }
 
 /** {@link maskEvent} with a mask that may replace numbers as well. */

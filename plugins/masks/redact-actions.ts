@@ -1,4 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { nameOfRule } from '../../operators/internal-masks.ts';
 import { globToExpression } from '../packs/load-packs.ts';
 
@@ -7,8 +9,17 @@ export type RedactAction =
   | 'name'
   | { readonly keep_last: number }
   | { readonly mask_char: string }
-  | { readonly hmac: { readonly key_env: string; readonly length: number } };
+  | {
+      readonly hmac: {
+        /** The environment variable with the key, or the key itself. */
+        readonly key_env?: string | undefined;
+        readonly key?: string | undefined;
+        /** Hexadecimal digits: 12 by default. */
+        readonly length?: number | undefined;
+      };
+    };
 
+const HMAC_LENGTH = 12;
 /** No more of a value is shown than this share of it. */
 const SHOWN_SHARE = 1 / 4;
 
@@ -46,7 +57,7 @@ export function additionsOf(actions: Readonly<Record<string, RedactAction>>): (t
   for (const action of Object.values(actions)) {
     if (action === 'name') continue;
     if ('keep_last' in action) mostKept = Math.max(mostKept, action.keep_last);
-    else if ('hmac' in action) hmacLengths.add(action.hmac.length);
+    else if ('hmac' in action) hmacLengths.add(action.hmac.length ?? HMAC_LENGTH);
   }
   return (text) => [...text].length <= mostKept || (hmacLengths.has(text.length) && /^[0-9a-f]+$/.test(text));
 }
@@ -62,8 +73,10 @@ function replaceBy(action: RedactAction, name: string): (value: string) => strin
       return shown === 0 ? fixed : `<:${name}:${characters.slice(-shown).join('')}:>`;
     };
   }
-  const { key_env, length } = action.hmac;
-  const key = process.env[key_env];
+  const { key_env, length = HMAC_LENGTH } = action.hmac;
+  const key = action.hmac.key ?? (key_env === undefined ? undefined : process.env[key_env]);
   if (key === undefined || key === '') throw new Error(`the environment variable ${key_env} is not set`);
-  return (value) => `<:${name}:${createHmac('sha256', key).update(value).digest('hex').slice(0, length)}:>`;
+  const keyed = hmac.create(sha256, utf8ToBytes(key));
+  const digestOf = (value: string) => bytesToHex(keyed.clone().update(utf8ToBytes(value)).digest());
+  return (value) => `<:${name}:${digestOf(value).slice(0, length)}:>`;
 }

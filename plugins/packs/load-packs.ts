@@ -1,5 +1,5 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
-import { MillraceError } from '../../src/sdk/index.ts';
+import { PackError } from './pack-error.ts';
 import { packFiles } from './pack-files.ts';
 import type {
   Additions,
@@ -65,7 +65,7 @@ export function packsOf(name: string): readonly string[] {
 /**
  * A redaction pack by its name: its description, and its rules.
  *
- * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of this name.
+ * @throws PackError if there is no pack of this name.
  * @example
  * Object.keys(loadPack('secrets/keys').rules).length > 0; // true
  */
@@ -85,10 +85,7 @@ function writtenPack(name: string): BuiltPack {
     const files = packFiles();
     const json = Object.hasOwn(files, name) ? files[name] : undefined;
     if (json === undefined) {
-      throw new MillraceError(
-        'MILLRACE_ARGUMENT',
-        `there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`,
-      );
+      throw new PackError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
     }
     const { expressions, ...rest } = JSON.parse(json) as BuiltPack;
     rememberExpressions(rest.rules, expressions);
@@ -126,13 +123,12 @@ export function vocabularyOf(additions: readonly Additions[]): Vocabulary {
 /**
  * Packs by their names. Their rules for values after names know what all of them add to the vocabulary.
  *
- * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names, or two packs have the same name.
+ * @throws PackError if there is no pack of one of the names, or two packs have the same name.
  */
 export function loadPacks(packs: readonly NamedPack[]): Record<string, Pack> {
   const names = [...new Set(packs)].map(nameOfPack);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new MillraceError('MILLRACE_ARGUMENT', `two packs are called ${twice}; rename one of them`);
+  if (twice !== undefined) throw new PackError(`two packs are called ${twice}; rename one of them`);
   const additions = packs.flatMap((pack) => (typeof pack === 'string' ? [] : [pack.additions]));
   const vocabulary = vocabularyOf(additions);
   return Object.fromEntries(
@@ -155,7 +151,7 @@ export function loadPacks(packs: readonly NamedPack[]): Record<string, Pack> {
  *
  * @param packs the default packs of the processor if they are left out.
  * @param disable ids of rules that are left out; `*` stands for any characters.
- * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
+ * @throws PackError if there is no pack of one of the names.
  */
 export function resolvePackRules(
   packs: readonly NamedPack[] = DEFAULT_PACKS,

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../src/sdk/index.ts';
 import { DEFAULT_PACKS, type PackRule, resolvePackRules } from './load-packs.ts';
 import { readPacks } from './outside-packs.ts';
+import { PackError } from './pack-error.ts';
 
 /**
  * The rules of packs by their ids, `pack:rule`, for the operator `redact`, in the order in which they are applied. It does not
@@ -27,5 +28,10 @@ export function packRules(
   if (problems.length > 0) {
     throw new MillraceError('MILLRACE_ARGUMENT', problems.map(({ message }) => message).join('\n'));
   }
-  return resolvePackRules(packs, disable);
+  try {
+    return resolvePackRules(packs, disable);
+  } catch (error) {
+    if (error instanceof PackError) throw new MillraceError('MILLRACE_ARGUMENT', error.message);
+    throw error;
+  }
 }

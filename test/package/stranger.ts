@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../support/build.ts';
 
 /** What a clone has not. */
-const NOT_CLONED = ['.git', 'node_modules', 'dist', 'out', 'operators/dist'];
+const NOT_CLONED = ['.git', 'node_modules', 'dist', 'out', 'operators/dist', 'redact/dist'];
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 

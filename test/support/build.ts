@@ -61,7 +61,7 @@ function isFresh(): boolean {
 }
 
 function newestSource(): number {
-  const files = ['src', 'operators', 'plugins', 'build'].flatMap((folder) =>
+  const files = ['src', 'operators', 'plugins', 'redact', 'build'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => !/^dist(?:\/|$)/.test(name))
       .map((name) => join(ROOT, folder, name)),

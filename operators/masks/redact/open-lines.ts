@@ -62,6 +62,11 @@ export class LineContext {
     this.#previous.set(source, undefined);
   }
 
+  /** Notes a line in which no key is open, and which was not masked. */
+  passLine(source: string, line: string): void {
+    this.#previous.set(source, line.length > LONGEST ? undefined : line);
+  }
+
   /** Whether the line after the last one of a source may be a line of a log, rather than the names of columns. */
   #isInLog(source: string, line: string): boolean {
     if (!this.#previous.has(source)) return false;
@@ -81,7 +86,7 @@ export class LineContext {
         : continued(open, line, parts !== undefined);
     if (next !== undefined) this.#open.set(source, next);
     else if (open !== undefined) this.#open.delete(source);
-    this.#previous.set(source, line.length > LONGEST ? undefined : line);
+    this.passLine(source, line);
     return masked;
   }
 

@@ -37,10 +37,13 @@ export interface RedactOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
+/** As by default of the processor. */
+const MOST_LINES_OF_BLOCK = 200;
+
 const OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
 const STRINGS: Check = (value) =>
   (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
-const CHECKS: Checks<RedactOptions> = {
+export const REDACT_CHECKS: Checks<RedactOptions> = {
   rules: OBJECT,
   confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
   allowedValues: STRINGS,
@@ -68,11 +71,17 @@ const CHECKS: Checks<RedactOptions> = {
  * mask({ data: { pin: '1234', year: '2026' } }); // { data: { pin: '<:PIN:>', year: '2026' } }
  */
 export function redactor(options: RedactOptions): Masker {
-  checkRequired('redactor', options, CHECKS, ['rules']);
+  checkRequired('redactor', options, REDACT_CHECKS, ['rules']);
+  return redactorOf(options, false).mask;
+}
+
+/** @param hasStreams whether lines of a stream are masked with those before them */
+export function redactorOf(options: RedactOptions, hasStreams: boolean): Redactor {
   const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [] } = options;
   const { decode = {}, replace = (_, id) => `<:${nameOfRule(id)}:>`, entropy, onMask, boundTime } = options;
   return new Redactor({
     rules,
+    blocks: hasStreams ? { lines: MOST_LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 } : undefined,
     confidence,
     allowedValues,
     allowedKeys,
@@ -82,7 +91,7 @@ export function redactor(options: RedactOptions): Masker {
     entropy,
     onMask,
     boundTime,
-  }).mask;
+  });
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { LinesMasker } from '../lines-masker.ts';
 import type { MaskFields } from '../mask-strings.ts';
-import { type Masker, maskFieldsOf } from '../mask-strings.ts';
+import { type Masker, maskFieldsOf, maskValue } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import type { RowFields, RowMask } from '../row-mask.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { encodingsIn } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
 import { LineContext } from './open-lines.ts';
+import { StreamMasker } from './stream-masker.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
 
 /** Lines of a block, and others that have to be masked one by one. */
@@ -64,6 +65,19 @@ export class Redactor {
     return this.#texts.mask(text);
   }
 
+  /** A value of any kind as JSON shows it. `replace` is what stands in place of a part that cannot be masked. */
+  maskValue(value: unknown, replace: (what: string) => string): unknown {
+    const { number, key, namesIn } = this.#fields;
+    const text: MaskFields['text'] = (...field) => {
+      try {
+        return this.#fields.text(...field);
+      } catch {
+        return replace('a string');
+      }
+    };
+    return maskValue(value, { text, number, key, namesIn, lenient: { replace, around: new Set() } });
+  }
+
   /** The next line of a source, which may be in a block. */
   maskLine(source: string, line: string): string {
     this.#tracker?.startEvent(source);
@@ -82,6 +96,32 @@ export class Redactor {
    */
   startSource(source: string, lines: string): boolean {
     return this.#tracker?.startSource(source, lines) !== false;
+  }
+
+  /**
+   * Masks a text that arrives in pieces, by the blocks and keys of its lines.
+   *
+   * @param source another one for each text
+   * @param mostHeld characters
+   */
+  stream(source: string, mostHeld: number): StreamMasker {
+    const texts = this.#texts;
+    this.startSource(source, '.\n');
+    return new StreamMasker(
+      {
+        longestLiteral: texts.rules.longestLiteral(),
+        mayChange: (text) => texts.mayChange(text),
+        isOpen: () => this.#lines?.isOpen(source) === true || this.#tracker?.mayBeInBlock(source) === true,
+        maskLine: (line) => this.maskLine(source, line),
+        pass: (line) => this.#lines?.passLine(source, line),
+        find: (text) => texts.find(text),
+        replace: this.#options.replace,
+        count: (rule) => texts.count(rule, 1),
+        findsWords: texts.rules.hasCommon(),
+        wholeLines: texts.needsWholeLines,
+      },
+      mostHeld,
+    );
   }
 
   /** A text that belongs to a block; undefined for others. */

@@ -1,5 +1,6 @@
 import type { IsAddition } from '../checks/placeholders.ts';
 import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
+import { mayTake } from '../expression/taken-units.ts';
 import { type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { NO_EXPRESSION } from '../search/finder.ts';
@@ -17,7 +18,14 @@ import {
   type ReplaceValue,
   valueFilter,
 } from './compile-redact-rules.ts';
-import { DECODERS, type DecodeLayers, type Encoding, replaceEncoded, withoutLayer } from './decode.ts';
+import {
+  DECODERS,
+  type DecodeLayers,
+  type Encoding,
+  encodingsIn,
+  replaceEncoded,
+  withoutLayer,
+} from './decode.ts';
 import { type Finding, findValues } from './find-values.ts';
 import { type AnyRule, type Confidence, isKeyed } from './redact-rule.ts';
 import { Renderer } from './rendered-text.ts';
@@ -98,6 +106,32 @@ export class TextMasker {
       keywords: OpenKeyFinder.keywordsOf(vocabulary),
       replace: (value) => value,
     }));
+  }
+
+  /**
+   * Whether a value may stand far in front of what its rule is found by. Those of packs are found by what is in or before the
+   * value, or by a few words after it.
+   */
+  get needsWholeLines(): boolean {
+    return this.#list.some(
+      ({ name, expression, finder }) =>
+        !/^(?:secrets|pii)\//.test(name) && finder === undefined && mayTake(expression, ' '),
+    );
+  }
+
+  /** False if {@link mask} leaves a text as it is, alone and in front of any other text that this says it of. */
+  mayChange(text: string): boolean {
+    const { json, percent } = this.#options.decode;
+    // A reader may see something else of these than what is written.
+    if (text.includes(NUL) || text.includes('\x1b')) return true;
+    if ((json > 0 && text.includes('\\')) || (percent > 0 && text.includes('%'))) return true;
+    if (this.blocks.some(({ contains }) => text.includes(contains))) return true;
+    return this.#mayHaveBase64(text) || this.rules.mayChange(text);
+  }
+
+  #mayHaveBase64(text: string): boolean {
+    const { decode } = this.#options;
+    return decode.base64 > 0 && /[\w+/-]{20}/.test(text) && encodingsIn(asBytes(text), decode).length > 0;
   }
 
   /** The last key without a value that was noticed since this was last asked. */
@@ -361,6 +395,8 @@ const NUL = '\0';
 /** So many decoded tokens are known at most, of so many characters. */
 const MOST_KNOWN = 4096;
 const LONGEST_KNOWN = 200;
+const encoder = /* @__PURE__ */ new TextEncoder();
+const asBytes = (text: string) => encoder.encode(text);
 
 /** A text as it stands in a string of JSON. */
 export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -10,6 +10,8 @@ import {
 import type { Keyword } from './keyword.ts';
 import { type Entry, entriesOf, hasEdges, isAt, upper } from './literal-entries.ts';
 
+/** So few that they stay in the fastest cache of a processor. */
+const BITS_OF_THREE = 16;
 const LF = 0x0a;
 /** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
@@ -23,6 +25,8 @@ export class LiteralIndex {
   readonly #threes = new Slots<Entry>();
   readonly #fours = new Slots<Entry>();
   readonly #sixes = new Slots<Entry>();
+  /** A bit for each hash of three characters, 1 for those that some literal begins with: most places need no other look. */
+  readonly #begin = new Uint8Array(1 << (BITS_OF_THREE - 3));
   #tables: LiteralTables | 'none' | undefined;
   readonly #literals: readonly Entry[];
   /** Whether each character can be in a literal after its first character, or before its last one. */
@@ -43,6 +47,11 @@ export class LiteralIndex {
     this.#literals = entries.filter(({ literal }) => literal.length > 1);
     for (const entry of this.#literals) this.#add(entry);
     this.#toLower = entries.every(({ literal }) => isAscii(literal)) ? BECOMES_ASCII : BEYOND_ASCII;
+  }
+
+  /** Characters of the longest literal. */
+  get longest(): number {
+    return Math.max(0, ...this.#literals.map(({ literal }) => literal.length));
   }
 
   get isEmpty(): boolean {
@@ -66,6 +75,10 @@ export class LiteralIndex {
     });
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = units.slice(offset);
     const four = fourOf(a, b, c, d);
+    for (const third of literal.length >= 3 ? [c] : ANY) {
+      const slot = hashOf(fourOf(a, b, third, 0) & THREE) >>> (32 - BITS_OF_THREE);
+      this.#begin[slot >> 3] = (this.#begin[slot >> 3] as number) | (1 << (slot & 7));
+    }
     if (literal.length >= 6) this.#sixes.add(hashOfSix(four, twoOf(e, f)), entry);
     else if (literal.length >= 4) this.#fours.add(hashOf(four), entry);
     else {
@@ -163,14 +176,18 @@ export class LiteralIndex {
     };
     let four = fourOf(0, unitAt(0), unitAt(1), unitAt(2));
     let two = twoOf(unitAt(3), unitAt(4));
+    const begin = this.#begin;
     for (let position = 0; position < length - 1; position++) {
       four = next(four, unitAt(position + 3));
       two = (two >>> 8) | (((unitAt(position + 5) & 0xff) | 0x20) << 8);
+      const three = hashOf(four & THREE);
+      const slot = three >>> (32 - BITS_OF_THREE);
+      if ((((begin[slot >> 3] as number) >> (slot & 7)) & 1) === 0) continue;
       const six = this.#sixes.at(hashOfSix(four, two));
       if (six.length > 0) addAll(six, position);
       const fours = this.#fours.at(hashOf(four));
       if (fours.length > 0) addAll(fours, position);
-      const threes = this.#threes.at(hashOf(four & THREE));
+      const threes = this.#threes.at(three);
       if (threes.length > 0) addAll(threes, position);
     }
   }

@@ -1,0 +1,240 @@
+import type { Finding } from './find-values.ts';
+
+/** What masks the lines of one stream. */
+export interface StreamMasking {
+  /** Characters of the longest literal that a rule is found by. */
+  readonly longestLiteral: number;
+  /** Whether a rule may match in some characters of a line, or in these and what follows them. */
+  readonly mayChange: (text: string) => boolean;
+  /** Whether lines before this one have to be known to mask it: its key is in one of them, or it is in a block. */
+  readonly isOpen: () => boolean;
+  /** The next line, without LF. */
+  readonly maskLine: (line: string) => string;
+  /** Instead of {@link maskLine} for a line in which nothing is masked. */
+  readonly pass: (line: string) => void;
+  readonly find: (text: string) => readonly Finding[];
+  readonly replace: (value: string, rule: string) => string;
+  /** Told of a value that was masked outside of {@link maskLine}. */
+  readonly count: (rule: string) => void;
+  /** Whether there are rules without literals, such as those for numbers of several words. */
+  readonly findsWords: boolean;
+  /** Whether a value may stand before all that says so, at any distance: then a line leaves as a whole. */
+  readonly wholeLines: boolean;
+}
+
+/** How many characters after a value may follow before the word that says what it is: `h7!k is your new password`. */
+const LONGEST_SUFFIX = 120;
+
+/** Words that no rule masks because of what stands after them: words of a language, and marks of a sentence. */
+const ORDINARY = String.raw`\(?(?:\p{L}\p{Ll}*|\p{Lu}+)(?:['’/-]\p{L}?\p{Ll}+)*[.,;:!?)…]*(?!\S)`;
+/** What stands between a value and the words that say what it is. */
+const SAYS = String.raw`(?:(?:is|as|als|ist|est|comme|es|como|è|come|jest)\s|[\d(])`;
+/** A word that may be a value because of what follows it, an attribute in front of the one with its name, and the start of a block. */
+const MARKED = new RegExp(
+  String.raw`(?<!\S)(?!${ORDINARY})\S+(?=\s*$|\s+(?:\S{1,6}$|${SAYS}))|\b(?:value|content)\s?=\S*|-{4}.*`,
+  'gu',
+);
+
+/** Any word that may be a value. */
+const UNUSUAL = new RegExp(String.raw`(?<!\S)(?!${ORDINARY})\S+`, 'gu');
+
+/** Of the characters that are held, this many at the end may be the start of a value when the others have to leave. */
+const LONGEST_VALUE = 4096;
+/** Of a line of which a part has left, this many characters before the rest say what it is. */
+const CONTEXT = 1024;
+
+const END_OF_VALUE = /[\s"'`,;&|<>)\]}]/;
+
+/**
+ * Masks a text that arrives in pieces. Nothing of a value leaves before the value is masked, however the text is cut:
+ *
+ * 1. What leaves before the end of its line has no literal of a rule, so no rule matches in it. It leaves word by word: the last
+ *    one may go on.
+ * 2. Some rules know a value by what follows it. So words that may be one stay until {@link LONGEST_SUFFIX} further characters have
+ *    said nothing of them.
+ * 3. As soon as a line has a literal, the rest of it stays until its end, and is masked with the line.
+ * 4. A line longer than `mostHeld` leaves in parts, each but for its end, which may be the start of a value.
+ */
+export class StreamMasker {
+  readonly #masking: StreamMasking;
+  readonly #mostHeld: number;
+  readonly #overlap: number;
+  /** The last line, from its start, or from {@link CONTEXT} characters before what has not left. */
+  #line = '';
+  /** How much of it has left. */
+  #sent = 0;
+  /** How much of it was searched for literals. */
+  #searched = 0;
+  /** Whether nothing leaves before the end of the line. */
+  #isHeld = false;
+  /** Whether the start of the line is lost, so that it is masked by what is found in the rest. */
+  #isCut = false;
+  /** Whether what comes next belongs to a value that was masked already. */
+  #isInValue = false;
+
+  /** @param mostHeld characters */
+  constructor(masking: StreamMasking, mostHeld: number) {
+    this.#masking = masking;
+    this.#mostHeld = mostHeld;
+    this.#overlap = masking.longestLiteral + 4;
+    this.#isHeld = masking.isOpen();
+  }
+
+  /** How many characters have not left. */
+  get held(): number {
+    return this.#line.length - this.#sent;
+  }
+
+  /** The next piece. Returns what leaves now. */
+  write(piece: string): string {
+    let masked = '';
+    let start = 0;
+    for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', start)) {
+      masked += `${this.#finish(piece.slice(start, end))}\n`;
+      start = end + 1;
+    }
+    this.#take(start === 0 ? piece : piece.slice(start));
+    return masked + this.#advance();
+  }
+
+  /** What has been held long enough, except for the start of a value, which is masked together with what follows it. */
+  flush(): string {
+    if (this.held === 0 || this.#masking.isOpen()) return '';
+    const { length } = this.#line;
+    const findings = this.#masking.find(this.#line);
+    if (findings.some(({ end }) => end === length)) {
+      const masked = this.#maskedUpTo(length, findings);
+      this.#isInValue = true;
+      return masked;
+    }
+    // A key, and a word that is not complete: the word may be the start of a value.
+    const end = this.#isHeld ? this.#line.search(/(?<!\S)\S*[^\s:=>?]$|$/) : length;
+    return this.#maskedUpTo(Math.max(end, this.#sent), findings);
+  }
+
+  /** The rest, after the last piece. */
+  end(): string {
+    const isEmpty = this.#line === '' && !this.#isCut;
+    return isEmpty ? '' : this.#finish('');
+  }
+
+  #take(piece: string): void {
+    let rest = piece;
+    if (this.#isInValue && piece !== '') {
+      const end = piece.search(END_OF_VALUE);
+      rest = end === -1 ? '' : piece.slice(end);
+      this.#isInValue = end === -1;
+    }
+    this.#line += rest;
+  }
+
+  #finish(piece: string): string {
+    this.#take(piece);
+    this.#isInValue = false;
+    if (!this.#isHeld) this.#search();
+    const masked = this.#restOfLine();
+    this.#line = '';
+    this.#sent = 0;
+    this.#searched = 0;
+    this.#isCut = false;
+    this.#isHeld = this.#masking.isOpen();
+    return masked;
+  }
+
+  #restOfLine(): string {
+    const { maskLine, pass } = this.#masking;
+    const line = this.#line;
+    const end = line.endsWith('\r') ? '\r' : '';
+    if (!this.#isHeld) {
+      pass(line);
+      return line.slice(this.#sent);
+    }
+    if (this.#isCut) return this.#maskedUpTo(line.length, this.#masking.find(line));
+    const sent = line.slice(0, this.#sent);
+    const masked = maskLine(end === '' ? line : line.slice(0, -1)) + end;
+    if (masked.startsWith(sent)) return masked.slice(sent.length);
+    return this.#maskedUpTo(line.length, this.#masking.find(line));
+  }
+
+  /** Searches what is new, and what may be the start of a literal or an encoded word before it. */
+  #search(): void {
+    const { mayChange, wholeLines } = this.#masking;
+    const from = Math.max(0, Math.min(this.#searched - this.#overlap, this.#sent));
+    this.#isHeld = wholeLines || mayChange(from === 0 ? this.#line : this.#line.slice(from));
+    this.#searched = this.#line.length;
+  }
+
+  #advance(): string {
+    if (this.#searched === this.#line.length) return '';
+    if (!this.#isHeld) this.#search();
+    const masked = this.#isHeld ? '' : this.#upTo(this.#firstUnusual());
+    if (this.held <= this.#mostHeld) return masked;
+    return masked + this.#cut();
+  }
+
+  /** Where the first word starts that has to stay. */
+  #firstUnusual(): number {
+    const line = this.#line;
+    const { length } = line;
+    const unusual = this.#masking.findsWords ? UNUSUAL : MARKED;
+    unusual.lastIndex = this.#sent;
+    for (let word = unusual.exec(line); word !== null; word = unusual.exec(line)) {
+      if (length - unusual.lastIndex < LONGEST_SUFFIX) return word.index;
+    }
+    let last = length;
+    while (last > this.#sent && !isSpace(line.charCodeAt(last - 1))) last--;
+    return last;
+  }
+
+  /** What leaves as it is. */
+  #upTo(end: number): string {
+    const sent = this.#line.slice(this.#sent, end);
+    this.#sent = end;
+    return sent;
+  }
+
+  /** Lets most of a line leave that is longer than what may be held. */
+  #cut(): string {
+    const line = this.#line;
+    if (this.#masking.isOpen()) {
+      this.#line = '';
+      this.#sent = 0;
+      this.#searched = 0;
+      return this.#masking.maskLine(line);
+    }
+    const findings = this.#masking.find(line);
+    const { length } = line;
+    const rest = line.slice(this.#sent, length - LONGEST_VALUE);
+    const boundary = /[\s"'`,;&|<>)\]}](?=[^\s"'`,;&|<>)\]}]*$)/.exec(rest);
+    let end = boundary === null ? length - LONGEST_VALUE : this.#sent + boundary.index + 1;
+    const crossing = findings.find((found) => found.start < end && found.end > end);
+    if (crossing !== undefined) end = crossing.start > this.#sent ? crossing.start : crossing.end;
+    const masked = this.#maskedUpTo(end, findings);
+    this.#isInValue = end === length;
+    const from = Math.max(0, end - CONTEXT);
+    this.#line = line.slice(from);
+    this.#sent -= from;
+    this.#searched = this.#line.length;
+    this.#isCut ||= from > 0;
+    return masked;
+  }
+
+  /** Lets a part of the line leave, with what is found in it replaced. */
+  #maskedUpTo(end: number, findings: readonly Finding[]): string {
+    const { replace, count } = this.#masking;
+    let masked = '';
+    let copied = this.#sent;
+    for (const { rule, start, end: stop } of findings) {
+      if (stop <= copied || start >= end) continue;
+      const from = Math.max(copied, start);
+      masked += this.#line.slice(copied, from) + replace(this.#line.slice(from, stop), rule);
+      count(rule);
+      copied = stop;
+    }
+    if (copied < end) masked += this.#line.slice(copied, end);
+    this.#sent = Math.max(end, copied);
+    return masked;
+  }
+}
+
+const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) || unit === 0xa0;

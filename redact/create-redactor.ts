@@ -1,0 +1,192 @@
+import { costOf } from '../operators/masks/expression/cost.ts';
+import type { Masked } from '../operators/masks/masked.ts';
+import { compileExpression } from '../operators/masks/python-regex.ts';
+import { PieceMasker, type RedactedStream } from '../operators/masks/redact/piece-masker.ts';
+import type { Confidence, EntropyRuleOptions, RedactRule } from '../operators/masks/redact/redact.ts';
+import { Redactor as Rules } from '../operators/masks/redact/redactor.ts';
+import { type Check, type Checks, COUNT, checkOptions } from '../operators/support/check-options.ts';
+import { additionsOf, replaceByActions } from '../plugins/masks/redact-actions.ts';
+import { packRules } from './packs.ts';
+
+/** What replaces a value: the name of its rule, its last characters, a character for each of its own, or a keyed hash of it. */
+export type ReplaceAction =
+  | 'name'
+  | { readonly keep_last: number }
+  | { readonly mask_char: string }
+  | { readonly hmac: { readonly key: string; readonly length?: number | undefined } };
+
+export interface RedactorOptions {
+  /** Names of packs; `default` and `all` stand for several. The default ones, which find secrets, if it is left out. */
+  readonly packs?: string | readonly string[] | undefined;
+  /** Ids of rules of the packs that are left out; `*` stands for any characters. */
+  readonly disable?: readonly string[] | undefined;
+  /** Rules of your own, by name: expressions, or rules with one. They come before those of packs. */
+  readonly rules?: Readonly<Record<string, string | RedactRule>> | undefined;
+  /** Leaves out rules that are less certain: `low` has all rules. `medium` by default. */
+  readonly confidence?: Confidence | undefined;
+  /** What is never masked: expressions for values, searched anywhere in a value, and names of keys in any style of writing. */
+  readonly allow?:
+    | { readonly values?: readonly string[] | undefined; readonly keys?: readonly string[] | undefined }
+    | undefined;
+  /** Layers of encodings that are decoded: by default 2 of JSON strings, percent encoding, and 2 of base64. `false`: none. */
+  readonly decode?:
+    | false
+    | {
+        readonly json?: number | undefined;
+        readonly percent?: boolean | undefined;
+        readonly base64?: number | undefined;
+      }
+    | undefined;
+  /** Masks tokens that look random; `false` turns this off. By default, it is on at low confidence. */
+  readonly entropy?: EntropyRuleOptions | false | undefined;
+  /** What replaces a value: by the id of its rule, a pattern with `*`, or `default`. Default: `<:name of the rule:>`. */
+  readonly action?: Readonly<Record<string, ReplaceAction>> | undefined;
+  /** The most characters of a string. A longer one is replaced as a whole. 4,000,000 by default. */
+  readonly maxLength?: number | undefined;
+}
+
+/** What a redactor has found since it was made. */
+export interface RedactionReport {
+  /** How many values it has masked, by the ids of their rules. */
+  readonly masked: Readonly<Record<string, number>>;
+  /** How many strings and parts of values it has replaced as a whole, because it could not mask them. */
+  readonly unmaskable: number;
+}
+
+/** Masks strings, values and streams. */
+export interface Redactor {
+  /**
+   * Masks a string, or a value as JSON shows it, at any depth: the input is never changed. What is read from it is read once. Cycles become
+   * `[Circular]`, bigints strings, and errors objects with their message, stack, cause and fields. It never throws: what cannot
+   * be masked, such as binary data and a getter that throws, is replaced by `<:unmaskable:>`.
+   */
+  redact(text: string): string;
+  redact<T>(value: T): Masked<T>;
+  /** A JSON document, such as a line of a structured log. A text that is none is masked as a string. */
+  redactJson(json: string): string;
+  /** Begins a text that arrives in pieces. */
+  stream(options?: { readonly mostHeld?: number | undefined }): RedactedStream;
+  report(): RedactionReport;
+}
+
+const UNMASKABLE = '<:unmaskable:>';
+const LONGEST = 4_000_000;
+const MOST_HELD = 65_536;
+const LINES_OF_BLOCK = 200;
+
+const OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
+const LIST: Check = (value) =>
+  (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
+const CHECKS: Checks<RedactorOptions> = {
+  packs: (value) =>
+    typeof value === 'string' || LIST(value) === true || 'a name of a pack, or an array of them',
+  disable: LIST,
+  rules: OBJECT,
+  confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
+  allow: OBJECT,
+  decode: (value) => value === false || OBJECT(value) === true || 'an object or false',
+  entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
+  action: OBJECT,
+  maxLength: COUNT,
+};
+
+/**
+ * Returns a redactor, which masks by the packs of rules that the processor `redact` has. To make one takes some milliseconds:
+ * make it once. Everything is synchronous.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type, and for an expression that could take exponential time.
+ * @throws ExpressionError for a rule that is not a regular expression, naming the rule.
+ * @throws Error with the code `MILLRACE_ARGUMENT` if there is no pack of one of the names.
+ *
+ * @example
+ * const redactor = createRedactor();
+ * redactor.redact('login with password=Tr0ub4dor&3'); // 'login with password=<:password:>'
+ * redactor.redact({ user: 'ada', headers: { authorization: 'Basic YWRhOk5PVC1hLXNlY3JldA==' } }).user; // 'ada'
+ * redactor.report().masked; // { 'secrets/context:password': 1, 'secrets/context:authorization': 1 }
+ */
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  checkOptions('createRedactor', options, CHECKS);
+  return new PackRedactor(options);
+}
+
+class PackRedactor implements Redactor {
+  readonly #rules: Rules;
+  readonly #maxLength: number;
+  readonly #masked = new Map<string, number>();
+  #unmaskable = 0;
+  #streams = 0;
+
+  constructor(options: RedactorOptions) {
+    const { packs, disable, rules = {}, confidence = 'medium', allow = {}, decode = {} } = options;
+    const { entropy, action = {}, maxLength = LONGEST } = options;
+    refuseSlow(rules);
+    this.#maxLength = maxLength;
+    this.#rules = new Rules({
+      rules: { ...rules, ...packRules(packs, disable) },
+      confidence,
+      entropy,
+      allowedValues: allow.values ?? [],
+      allowedKeys: allow.keys ?? [],
+      decode:
+        decode === false
+          ? { json: 0, percent: 0, base64: 0 }
+          : { json: decode.json ?? 2, percent: decode.percent === false ? 0 : 1, base64: decode.base64 ?? 2 },
+      blocks: { lines: LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 },
+      replace: replaceByActions(action),
+      isAddition: additionsOf(action),
+      onMask: (rule, count) => this.#masked.set(rule, (this.#masked.get(rule) ?? 0) + count),
+    });
+  }
+
+  redact<T>(value: T): Masked<T>;
+  redact(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    return this.#rules.maskValue(value, this.#replaced);
+  }
+
+  redactJson(json: string): string {
+    if (json.length > this.#maxLength) return JSON.stringify(this.#replaced());
+    let value: unknown;
+    try {
+      value = JSON.parse(json);
+    } catch {
+      return this.#text(json);
+    }
+    return JSON.stringify(this.redact(value));
+  }
+
+  stream({ mostHeld = MOST_HELD }: { readonly mostHeld?: number | undefined } = {}): RedactedStream {
+    return new PieceMasker(this.#rules.stream(`stream ${++this.#streams}`, mostHeld));
+  }
+
+  report(): RedactionReport {
+    return { masked: Object.fromEntries(this.#masked), unmaskable: this.#unmaskable };
+  }
+
+  #text(text: string): string {
+    if (text.length > this.#maxLength) return this.#replaced();
+    try {
+      return this.#rules.maskText(text);
+    } catch {
+      return this.#replaced();
+    }
+  }
+
+  readonly #replaced = (): string => {
+    this.#unmaskable++;
+    return UNMASKABLE;
+  };
+}
+
+/** Nothing bounds the time of expressions here. Those of packs are bounded by tests. */
+function refuseSlow(rules: Readonly<Record<string, string | RedactRule>>): void {
+  for (const [name, rule] of Object.entries(rules)) {
+    const { source, flags } = compileExpression(typeof rule === 'string' ? rule : rule.match, name);
+    const { ambiguity } = costOf(new RegExp(source, flags));
+    if (ambiguity === undefined) continue;
+    throw new TypeError(
+      `createRedactor: the expression of the rule ${JSON.stringify(name)} could take exponential time, because it can match ` +
+        'the same text in many ways; write it so that each repetition can end in one place only',
+    );
+  }
+}

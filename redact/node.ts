@@ -1,0 +1,41 @@
+// What of `index.ts` needs Node.js.
+
+import { Transform } from 'node:stream';
+import type { Redactor } from './create-redactor.ts';
+import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
+
+/**
+ * A `Transform` of Node.js that masks a text as it passes, such as the output of a process. It takes strings and UTF-8, and holds back
+ * what may become part of a value, as the operator `redactStream` does.
+ *
+ * @example
+ * // child.stdout.pipe(redactedNodeTransform(redactor)).pipe(process.stdout)
+ * const transform = redactedNodeTransform(createRedactor());
+ * transform.end('password=Tr0ub4dor&3');
+ * (await transform.toArray()).join(''); // 'password=<:password:>'
+ */
+export function redactedNodeTransform(redactor: Redactor, options: StreamOptions = {}): Transform {
+  const stream = new TimedStream(redactor, options, (text) => transform.push(text));
+  const transform = new Transform({
+    decodeStrings: false,
+    transform(piece: Piece, _encoding, done) {
+      attempt(() => stream.write(piece), done);
+    },
+    flush: (done) => attempt(() => stream.end(), done),
+    destroy(error, done) {
+      stream.cancel();
+      done(error);
+    },
+  });
+  return transform;
+}
+
+function attempt(work: () => void, done: (error?: Error | null) => void): void {
+  try {
+    work();
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done();
+}

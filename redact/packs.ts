@@ -1,0 +1,29 @@
+import type { KeyedRule } from '../operators/masks/keyed/vocabulary.ts';
+import type { RedactRule } from '../operators/masks/redact/redact-rule.ts';
+import * as packs from '../plugins/packs/load-packs.ts';
+
+/**
+ * The names of the packs that come with millrace.
+ *
+ * @example
+ * packNames().includes('secrets/keys'); // true
+ */
+export function packNames(): string[] {
+  return packs.packNames();
+}
+
+/**
+ * The rules of packs by their ids, `pack:rule`, for the operators `redact` and `redactStream`.
+ *
+ * @param names names of packs; `default` and `all` stand for several. The default ones, which find secrets, if they are left out.
+ * @param disable ids of rules that are left out; `*` stands for any characters.
+ * @throws Error with the code `MILLRACE_ARGUMENT` if there is no pack of one of the names.
+ * @example
+ * Object.keys(packRules(['secrets/keys'], ['secrets/keys:*'])); // []
+ */
+export function packRules(
+  names: string | readonly string[] = 'default',
+  disable: readonly string[] = [],
+): Record<string, RedactRule | KeyedRule> {
+  return packs.resolvePackRules([...new Set([names].flat().flatMap(packs.packsOf))], disable);
+}

@@ -1,0 +1,99 @@
+import type { RedactedStream } from '../operators/masks/redact/piece-masker.ts';
+import type { Redactor } from './create-redactor.ts';
+
+export interface StreamOptions {
+  /**
+   * The most characters of a line that wait for what follows them; longer lines leave in parts. 65,536 by default, and 16,384 at
+   * least.
+   */
+  readonly mostHeld?: number | undefined;
+  /** Milliseconds without a piece after which what waits leaves. By default it waits for the rest of its line. */
+  readonly flushAfter?: number | undefined;
+}
+
+/** A piece of a text: a string, or UTF-8. */
+export type Piece = string | Uint8Array;
+
+/** A stream with a timer for what waits. */
+export class TimedStream {
+  readonly #stream: RedactedStream;
+  readonly #flushAfter: number | undefined;
+  readonly #emit: (text: string) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(redactor: Redactor, { mostHeld, flushAfter }: StreamOptions, emit: (text: string) => void) {
+    this.#stream = redactor.stream({ mostHeld });
+    this.#flushAfter = flushAfter;
+    this.#emit = (text) => {
+      if (text !== '') emit(text);
+    };
+  }
+
+  write(piece: Piece): void {
+    clearTimeout(this.#timer);
+    this.#emit(this.#stream.write(piece));
+    if (this.#flushAfter === undefined || this.#stream.held === 0) return;
+    this.#timer = setTimeout(() => this.#emit(this.#stream.flush()), this.#flushAfter);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#emit(this.#stream.end());
+  }
+
+  /** Ends it without what waits. */
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * A web `TransformStream` that masks a text as it passes: strings become strings, and UTF-8 becomes UTF-8. It holds back what
+ * may become part of a value, as the operator `redactStream` does.
+ *
+ * @example
+ * const redactor = createRedactor();
+ * const masked = new Response('password=Tr0ub4dor&3').body.pipeThrough(redactedTransform(redactor));
+ * await new Response(masked).text(); // 'password=<:password:>'
+ */
+export function redactedTransform<T extends Piece = Uint8Array>(
+  redactor: Redactor,
+  options: StreamOptions = {},
+): TransformStream<T, T> {
+  const encoder = new TextEncoder();
+  let isText = false;
+  let stream: TimedStream | undefined;
+  return new TransformStream<T, T>({
+    start(controller) {
+      stream = new TimedStream(redactor, options, (text) =>
+        controller.enqueue((isText ? text : encoder.encode(text)) as T),
+      );
+    },
+    transform(piece) {
+      isText = typeof piece === 'string';
+      stream?.write(piece);
+    },
+    flush: () => stream?.end(),
+  });
+}
+
+/**
+ * Masks a text that an iterable has in pieces, such as the answer of a language model. It emits strings, none of them empty.
+ *
+ * @example
+ * const redactor = createRedactor();
+ * for await (const text of iterateRedacted(redactor, ['password=Tr0u', 'b4dor&3'])) console.log(text); // password=<:password:>
+ */
+export async function* iterateRedacted(
+  redactor: Redactor,
+  pieces: AsyncIterable<Piece> | Iterable<Piece>,
+  { mostHeld }: Pick<StreamOptions, 'mostHeld'> = {},
+): AsyncGenerator<string, void, undefined> {
+  const stream = redactor.stream({ mostHeld });
+  for await (const piece of pieces) {
+    const text = stream.write(piece);
+    if (text !== '') yield text;
+  }
+  const rest = stream.end();
+  if (rest !== '') yield rest;
+}
