@@ -1,10 +1,18 @@
-import { costOf } from '../operators/masks/expression/cost.ts';
-import type { Masked } from '../operators/masks/masked.ts';
-import { compileExpression } from '../operators/masks/python-regex.ts';
-import { PieceMasker, type RedactedStream } from '../operators/masks/redact/piece-masker.ts';
-import type { Confidence, EntropyRuleOptions, RedactRule } from '../operators/masks/redact/redact.ts';
-import { Redactor as Rules } from '../operators/masks/redact/redactor.ts';
-import { type Check, type Checks, COUNT, checkOptions } from '../operators/support/check-options.ts';
+import {
+  type Check,
+  type Checks,
+  COUNT,
+  type Confidence,
+  checkOptions,
+  compileExpression,
+  costOf,
+  type EntropyRuleOptions,
+  type Masked,
+  PieceMasker,
+  type RedactedStream,
+  type RedactRule,
+  Redactor as Rules,
+} from '../operators/internal-redact.ts';
 import { additionsOf, replaceByActions } from '../plugins/masks/redact-actions.ts';
 import { packRules } from './packs.ts';
 

@@ -1,18 +1,18 @@
 // Masks secrets where they are made: strings, values and streams inside a program. It needs neither RxJS nor Node.js;
 // `node.ts` has what does.
 
-export { ExpressionError } from '../operators/masks/expression-error.ts';
-export { MaskError } from '../operators/masks/mask-error.ts';
-export type { Masked } from '../operators/masks/masked.ts';
-export type { RedactedStream } from '../operators/masks/redact/piece-masker.ts';
-export type {
-  Confidence,
-  EntropyRuleOptions,
-  KeyedRule,
-  RedactRule,
-  RuleBlock,
-  RuleCheck,
-} from '../operators/masks/redact/redact.ts';
+export {
+  type Confidence,
+  type EntropyRuleOptions,
+  ExpressionError,
+  type KeyedRule,
+  MaskError,
+  type Masked,
+  type RedactedStream,
+  type RedactRule,
+  type RuleBlock,
+  type RuleCheck,
+} from '../operators/internal-redact.ts';
 export {
   createRedactor,
   type RedactionReport,

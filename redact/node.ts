@@ -9,7 +9,6 @@ import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
  * what may become part of a value, as the operator `redactStream` does.
  *
  * @example
- * // child.stdout.pipe(redactedNodeTransform(redactor)).pipe(process.stdout)
  * const transform = redactedNodeTransform(createRedactor());
  * transform.end('password=Tr0ub4dor&3');
  * (await transform.toArray()).join(''); // 'password=<:password:>'

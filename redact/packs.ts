@@ -1,5 +1,4 @@
-import type { KeyedRule } from '../operators/masks/keyed/vocabulary.ts';
-import type { RedactRule } from '../operators/masks/redact/redact-rule.ts';
+import type { KeyedRule, RedactRule } from '../operators/internal-redact.ts';
 import * as packs from '../plugins/packs/load-packs.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { RedactedStream } from '../operators/masks/redact/piece-masker.ts';
+import type { RedactedStream } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export interface StreamOptions {
@@ -82,7 +82,9 @@ export function redactedTransform<T extends Piece = Uint8Array>(
  *
  * @example
  * const redactor = createRedactor();
- * for await (const text of iterateRedacted(redactor, ['password=Tr0u', 'b4dor&3'])) console.log(text); // password=<:password:>
+ * const texts = [];
+ * for await (const text of iterateRedacted(redactor, ['The key: password=Tr0u', 'b4dor&3'])) texts.push(text);
+ * texts; // ['The key: password=<:password:>']
  */
 export async function* iterateRedacted(
   redactor: Redactor,

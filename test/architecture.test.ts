@@ -84,6 +84,7 @@ const FACES_OF_OPERATORS: readonly string[] = [
   'operators/internal.ts',
   'operators/internal-files.ts',
   'operators/internal-masks.ts',
+  'operators/internal-redact.ts',
 ];
 
 /** Places that may read a clock or set a timer past the RxJS schedulers, each with its reason. */
@@ -369,7 +370,9 @@ describe('operators', () => {
     const internal = exported(FACES_OF_OPERATORS.slice(2));
     const seen = new Set(exported(FACES_OF_OPERATORS.slice(0, 2)));
     expect(internal.filter((name) => !used.has(name))).toEqual([]);
-    expect(internal.filter((name) => seen.has(name))).toEqual([]);
+    // `millrace/redact` has types without those of RxJS, which the face that users see needs.
+    const shared = exported(['operators/internal-redact.ts']);
+    expect(internal.filter((name) => seen.has(name) && !shared.includes(name))).toEqual([]);
   });
 });
 

@@ -7,6 +7,8 @@ import * as rxjs from 'rxjs';
 import * as zod from 'zod';
 import * as operators from '../operators/index.ts';
 import * as nodeOperators from '../operators/node.ts';
+import * as redact from '../redact/index.ts';
+import * as redactForNode from '../redact/node.ts';
 import * as millrace from '../src/index.ts';
 import * as plugin from '../src/sdk/index.ts';
 import * as testing from '../src/testing/index.ts';
@@ -50,8 +52,10 @@ const globals: Scope = {
   ...testing,
   ...plugin,
   ...millrace,
+  ...redact,
+  ...redactForNode,
 };
-const files = sourceFiles('operators', 'plugins', 'src')
+const files = sourceFiles('operators', 'plugins', 'redact', 'src')
   .map(({ path, text }) => ({ path, examples: examplesOf(text) }))
   .filter(({ examples }) => examples.length > 0);
 
@@ -66,7 +70,13 @@ describe.each(files)('the examples of $path', ({ path, examples }) => {
 
 describe('every exported function and class', () => {
   const documented = new Set(files.flatMap(({ examples }) => examples.map(({ name }) => name)));
-  const exported = Object.entries({ ...operators, ...nodeOperators, ...millrace })
+  const exported = Object.entries({
+    ...operators,
+    ...nodeOperators,
+    ...redact,
+    ...redactForNode,
+    ...millrace,
+  })
     .filter(([, value]) => typeof value === 'function')
     .map(([name]) => name);
 

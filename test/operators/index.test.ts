@@ -61,6 +61,7 @@ describe('millrace/operators', () => {
       'pullFrom',
       'rateLimit',
       'redact',
+      'redactStream',
       'redactor',
       'regexMask',
       'regexMasker',
@@ -105,7 +106,9 @@ describe('millrace/operators/node', () => {
 
 describe('operators/', () => {
   it('has nothing at its top level but its faces and what they export', () => {
-    const internal = ['internal', 'internal-files', 'internal-masks'].map((face) => `operators/${face}.ts`);
+    const internal = ['internal', 'internal-files', 'internal-masks', 'internal-redact'].map(
+      (face) => `operators/${face}.ts`,
+    );
     const exported = ['operators/index.ts', 'operators/node.ts', ...internal].flatMap((entry) => [
       entry,
       ...sourceFile(entry).imports.map(({ specifier }) => importedPath(entry, specifier)),

@@ -26,7 +26,7 @@ describe('docs/operators.md', () => {
   it('says of every operator when to use it, with a marble diagram', () => {
     const sections = page.split(/^### /m).slice(1);
     const creating = ['fromEventEmitter', 'fromNodeStream', 'longTimer', 'poll', 'pullFrom'];
-    const masks = ['entropyMask', 'redact', 'regexMask'];
+    const masks = ['entropyMask', 'redact', 'redactStream', 'regexMask'];
     const drawn = sections.filter((text) => text.includes('```text')).map((text) => /^\w+/.exec(text)?.[0]);
     const compared = sections
       .filter((text) => text.includes('Use it instead of'))

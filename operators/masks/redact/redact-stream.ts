@@ -37,8 +37,8 @@ export const AT_LEAST_HELD: Check = (value) =>
  * @throws as `redactor`, and RangeError if `flushAfter` is not above 0, or `mostHeld` is below 16,384.
  *
  * @example
- * of('login pin=12', '34 ok').pipe(redactStream({ rules: { PIN: { match: 'pin=([0-9]{4})', mask: 1 } } }), toArray());
- * // ['login ', 'pin=<:PIN:> ok']
+ * of('login pin=12', '34 ok').pipe(redactStream({ rules: { PIN: { match: 'pin=([0-9]{4})', mask: 1 } } }));
+ * // 'login pin=<:PIN:> ok'
  */
 export function redactStream(options: RedactStreamOptions): OperatorFunction<string | Uint8Array, string> {
   const checks = { ...REDACT_CHECKS, mostHeld: AT_LEAST_HELD, flushAfter: ABOVE_0, scheduler: SCHEDULER };

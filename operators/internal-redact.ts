@@ -1,0 +1,13 @@
+// What `millrace/redact` needs of the masks, and nothing that needs RxJS: see `internal.ts`.
+
+export { costOf } from './masks/expression/cost.ts';
+export { ExpressionError } from './masks/expression-error.ts';
+export type { KeyedRule } from './masks/keyed/vocabulary.ts';
+export { MaskError } from './masks/mask-error.ts';
+export type { Masked } from './masks/masked.ts';
+export { compileExpression } from './masks/python-regex.ts';
+export type { EntropyRuleOptions } from './masks/redact/compile-redact-rules.ts';
+export { PieceMasker, type RedactedStream } from './masks/redact/piece-masker.ts';
+export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './masks/redact/redact-rule.ts';
+export { Redactor } from './masks/redact/redactor.ts';
+export { type Check, type Checks, COUNT, checkOptions } from './support/check-options.ts';
