@@ -129,6 +129,9 @@ export class PackCheck {
         if (one !== undefined)
           this.#checkCosts('rules', name, ['block', part], MOST_DEGREE, () => [plain(one)]);
       }
+      const { after } = rule;
+      if (after !== undefined)
+        this.#checkCosts('rules', name, ['after', 'line'], MOST_DEGREE, () => [plain(after.line)]);
       const groups = groupsIn(rule.match);
       const missing = [rule.mask ?? 0].flat().find((group) => group > groups);
       if (missing !== undefined)

@@ -74,6 +74,7 @@ export const ExpressionRuleSchema = z.strictObject({
       end: Expression,
     })
     .optional(),
+  after: z.strictObject({ line: Expression, lines: z.int().min(1).max(100) }).optional(),
 });
 
 /** A rule for values after names: kinds of names, and notations. */

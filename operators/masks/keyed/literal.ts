@@ -39,7 +39,8 @@ const ESCAPED_SPACES = /(?:\\{1,4}[ \t](?=[^\s\\])(?:[^\s"'`,;&<>()[\]{}|\\]|\\[
 /** A quote that a shell takes as it is, between strings: `'it'\''s'` and `'it'"'"'s'`. */
 const ESCAPED_QUOTE = /(?:\\{1,4}["']|"'"|'"')(?=["'`\p{L}\p{N}])/uy;
 /** What joins two strings in programming languages and SQL. */
-const JOIN = /\s{0,20}(?:\+|\.{1,2}|\|\||&)\s{0,20}(?:\r?\n\s{0,200})?(?=\\{0,7}["'`])/y;
+const JOIN =
+  /(?:\s{0,20}(?:\+|\.{1,2}|\|\||&)\s{0,20}(?:\r?\n\s{0,200})?|\s?\\\r?\n\s{0,200})(?=\\{0,7}["'`])/y;
 const IN_BRACES = /(?:[^{}"'`\n]|\}\}){1,200}(?=\}(?:[\s;"'\\]|$))/y;
 const SHORT_FORM = /[\p{L}]'(?:s|t|re|ve|ll|d|m)\b/iuy;
 

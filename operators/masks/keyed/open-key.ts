@@ -7,9 +7,10 @@ import type { KeyName, Vocabulary } from './vocabulary.ts';
 /**
  * A line after whose key no value stands, so that its value may be in the next line. `answer`: that line is one word, which
  * looks like a password. `below`: it is further to the right, or such a word. `block`: so are the lines after it. `rows`: the
- * line names columns, so that many lines may have values.
+ * line names columns, so that many lines may have values. A number: so many lines may have values, and belong to this line
+ * alone.
  */
-export type OpenKey = 'next' | 'answer' | 'below' | 'block' | 'rows';
+export type OpenKey = 'next' | 'answer' | 'below' | 'block' | 'rows' | number;
 
 /** What asks for a password in SMTP, in base64, and in a terminal. */
 const PASSWORD_PROMPT =
@@ -21,12 +22,25 @@ const PROMPT_KEYWORD = '334 ugfzc3dvcmq';
 /** The key of YAML with nothing but a tag or the sign of a block after it, and what a program prints of an array. */
 const YAML_KEY = /^\s*(?:- )?["']?[\w.-]*$/;
 const YAML_REST = /^["']?\s*:\s*(?:!!?\w+\s*)?([|>][+-]?\d?[+-]?)?\s*$/;
-const ARROW_REST = /^["']?\]?\s*=>\s*$/;
+const ARROW_REST = /^["']?(?::(?:protected|private)|:"[\w\\]{1,80}":private)?\]?\s*=>\s*$/;
 /** A wrapper or bracket of code that is closed in a later line: `password: Some(`. */
-const WRAPPER_REST = /^["']?\s*(?:=>?|:=?)\s*(?:[A-Z]\w{1,30}(?:(?:::|\.)\w{1,20})?)?[(]\s*$/;
+const WRAPPER_REST = /^["']?\)?\s*(?:=>?|:=?)\s*(?:(?:[A-Z]\w{1,30}(?:(?:::|\.)\w{1,20})?)?[(]|[[{])\s*$/;
+/** A block of HCL with the name: `variable "api_token" {`. */
+const BRACE_REST = /^["']\s*\{\s*$/;
+/** A string or a word of base64 that goes on in the next line. */
+const PART_REST =
+  /^(?:["']?\]?\s*(?:=>?|:=?)\s*(?:["'`][^"'`]*["'`]\s*(?:\\|\+|\.|&)|["'][^"']*\\)|::\s[A-Za-z0-9+/]{16,120})\s*$/;
+/** Text that a shell reads from the next lines. */
+const HEREDOC_REST = /^(?:=["']?\$\(\s?cat)?\s?<<-?\s?["']?\w{2,20}["']?\s*$/;
+/** The name of an option, an argument, a field or a key that stands alone in its line, and in a tag. */
+const ALONE = /^\s*(?:(?:[-?*]|\d{1,4}\))\s+)?["'`]?(?:--?)?[\w.-]*$/;
+const ALONE_REST = /^["'`]?,?\s*$/;
+const HEADING = /^\s*(?:[A-Za-z0-9]{1,20}[\s_.-]){0,3}$/;
+const TAG = /(?:<[\w:.-]+(?:\s[^<>]*)?>\s*(?:[\w-]+\s){0,3}|\s(?:name|key|id)\s*=\s*["'][\w.:-]*)$/i;
+const TAG_REST = /^(?:\s?:?\s*<\/[\w:.-]+>|["'](?:\s[^<>]*)?\/?>)\s*$/;
 /** A name in the field `name` of YAML, JSON or a form, or in an element of XML. */
 const NAME_FIELD =
-  /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?|setting|option|property)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
+  /(?:^|[\s"'{<,;-])(?:[\w.]*(?:name|key|field|variable|param(?:eter)?|setting|option|property|path|label|attribute|header|env)|k|id)(?:["']?\s*[:=]\s*\\{0,3}["']?|>\s*)[\w.:/-]*$/i;
 const NAME_FIELD_REST = /^(?:\\{0,3}["']?\s*,?|<\/[\w:.-]+>)\s*$/;
 /** An assignment that goes on in the next line, and an option whose value does. */
 const ASSIGNED_REST = /^["']?\]?\s*(?::=|=)\s*\\?\s*$/;
@@ -36,10 +50,10 @@ const FLAG = /(?:^|\s)--?[\w.-]*$/;
 const SECTION = /^\s*\[[\w.-]*$/;
 /** A line that asks for a value, or says whose value follows. */
 const QUESTION = /^\s*(?:[\w-]{1,20}\s){0,3}$/;
-const QUESTION_REST = /^[^:：=\n]{0,160}[:：]\s*$/;
+const QUESTION_REST = /^\p{L}{0,3}(?!\p{L})[^:：=\n]{0,160}[:：]\s*$/u;
 /** What ends a line with such a key, at the end of the name. */
 const REST =
-  /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?\]?\s*(?:=>|:?=)\s*\\?|["']?\s*(?:=>?|:=?)\s*[\w:.]{0,60}\(|\s+\\|\]|\\{0,3}["']?\s*,?|<\/[\w:.-]+>|>|[^:：=\n]{1,160}[:：])\s*$/y;
+  /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?(?::[\w":\\]{1,90})?\]?\s*(?:=>|:?=)\s*\\?|["']?\)?\s*(?:=>?|:=?)\s*(?:[\w:.]{0,60}\(|[[{])|\s+\\|\]|\\{0,3}["'`]?\s*,?|["']\s*\{|["']?\]?\s*(?:=>?|:=?)\s*(?:["'`][^"'`]{0,900}["'`]\s*[\\+.&]|["'][^"']{0,900}\\)|::\s[A-Za-z0-9+/]{16,120}|(?:=["']?\$\(\s?cat)?\s?<<-?\s?["']?\w{2,20}["']?|\s?:?\s*<\/[\w:.-]+>|["'](?:\s[^<>]{0,300})?\/?>|>|[^:：=\n]{1,160}[:：])\s*$/y;
 const ELEMENT = /<[\w:.-]*$/;
 /** Columns: at least two names between the same separators, which may have brackets, and start with a digit. */
 const COLUMN = String.raw`["']?(?=[^,;\t|]{0,60}[\p{L}_])[\p{L}\p{N}_([#*$@][\p{L}\p{N}_ .()[\]#*/%$@?-]{0,60}["']?`;
@@ -95,9 +109,31 @@ export class OpenKeyFinder implements Finder {
         if (QUESTION_REST.test(rest) && QUESTION.test(before)) return 'answer';
         if (NAME_FIELD_REST.test(rest) && NAME_FIELD.test(before)) return 'next';
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
+        if (TAG_REST.test(rest) && TAG.test(before)) return 'next';
+        if (BRACE_REST.test(rest) || PART_REST.test(rest) || HEREDOC_REST.test(rest)) return 'next';
+        if (ALONE_REST.test(rest) && (ALONE.test(before) || HEADING.test(before))) return 'next';
       }
     }
     return hasColumns && found.length > 0 ? 'rows' : undefined;
+  }
+}
+
+/** Finds lines in front of values of a rule. It has no values of its own. */
+export class LineBeforeFinder implements Finder {
+  end = 0;
+  readonly #expression: () => RegExp;
+  readonly #lines: number;
+  readonly #onOpen: (key: OpenKey) => void;
+
+  constructor(expression: () => RegExp, lines: number, onOpen: (key: OpenKey) => void) {
+    this.#expression = expression;
+    this.#lines = lines;
+    this.#onOpen = onOpen;
+  }
+
+  next(text: string): number {
+    if (text.length <= LONGEST && text.search(this.#expression()) !== -1) this.#onOpen(this.#lines);
+    return -1;
   }
 }
 

@@ -31,8 +31,14 @@ const isAnswer = (line: string): boolean =>
   /^\s*[^\s#[{<>}\]`|-][^\s=`]{3,200}(?<![:,;{(])\s*$/.test(line) && /[0-9!#$%^&*?~+@]/.test(line);
 
 const indentOf = (line: string): number => /^[\s-]*/.exec(line)?.[0].length ?? 0;
+/** Where the part of a value starts that started in a line before. */
+const startOfPart = (line: string): number => /^\s*(?:"(?=[^"]*")|'(?=[^']*'))?/.exec(line)?.[0].length ?? 0;
 /** The value before a change, after which that after it follows. */
 const OLD_VALUE = /^\s*["']?(?:old|from|before|previous)\b/i;
+/** An item of a list, after which further ones may follow. */
+const ITEM = /^\s*(?:-\s|["'`][^"'`]*["'`],?\s*$)/;
+/** A field of an object, in front of the one with its value. */
+const FIELD = /^\s*["']?[A-Za-z][\w-]{1,30}["']?\s?[:=]\s/;
 /** What stands between the names of columns and the first row, or between rows. */
 const BETWEEN_ROWS = /^(?:[\s|+:=-]*|\s*#.*)$/;
 
@@ -101,7 +107,12 @@ export class LineContext {
     const found = this.#texts
       .find(`${text}\n${line}`)
       .filter(({ end }) => end > from)
-      .map(({ rule, start, end }) => ({ rule, start: Math.max(0, start - from), end: end - from }))
+      .map(({ rule, start, end }) => ({
+        rule,
+        start: start >= from ? start - from : startOfPart(line),
+        end: end - from,
+      }))
+      .filter(({ start, end }) => start < end)
       .filter(({ start, end }) => !own.some((one) => one.start <= start && end <= one.end));
     if (found.length === 0) return undefined;
     const parts: FieldPart[] = [];
@@ -123,13 +134,14 @@ const opened = (key: OpenKey, line: string, isInLog: boolean): OpenLines => ({
   key,
   text: line,
   indent: indentOf(line),
-  left: key === 'rows' || key === 'block' ? MOST_ROWS : MOST_LINES,
+  left: typeof key === 'number' ? key : key === 'rows' || key === 'block' ? MOST_ROWS : MOST_LINES,
 });
 
 /** What is open after a further line. */
 function continued(open: OpenLines | undefined, line: string, hasValue: boolean): OpenLines | undefined {
   if (open === undefined || open.left <= 1) return undefined;
   const left = open.left - 1;
+  if (typeof open.key === 'number') return { ...open, left };
   switch (open.key) {
     case 'rows':
       if (open.isInLog === true) return UNDERLINE.test(line) ? { ...open, left, isInLog: false } : undefined;
@@ -137,7 +149,10 @@ function continued(open: OpenLines | undefined, line: string, hasValue: boolean)
     case 'block':
       return line.trim() === '' || indentOf(line) > open.indent ? { ...open, left } : undefined;
     default:
-      if ((hasValue && !OLD_VALUE.test(line)) || (open.key === 'below' && line.trim() !== ''))
+      if (hasValue && open.key === 'below' && ITEM.test(line) && open.text.indexOf('\n') === -1)
+        return { ...open, key: 'block', left: MOST_ROWS };
+      if (hasValue && !OLD_VALUE.test(line)) return undefined;
+      if (open.key === 'below' && line.trim() !== '' && !(FIELD.test(line) && indentOf(line) > open.indent))
         return undefined;
       return open.text.length + line.length > LONGEST
         ? undefined

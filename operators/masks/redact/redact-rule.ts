@@ -23,6 +23,14 @@ export interface RuleBlock {
   readonly end: string;
 }
 
+/** For values in another line: the line in front of them. */
+export interface LineBefore {
+  /** An expression for a line that has one of the keywords of the rule. */
+  readonly line: string;
+  /** How many lines after it are searched, each of them together with this line alone: `line\nnext`. */
+  readonly lines: number;
+}
+
 /** A redaction rule as data. */
 export interface RedactRule {
   /** A regular expression, in JavaScript's or Python's spelling. */
@@ -51,6 +59,8 @@ export interface RedactRule {
   readonly confidence?: Confidence | undefined;
   /** For secrets of several lines: where they start and end, when the lines come one by one. */
   readonly block?: RuleBlock | undefined;
+  /** For values in one of the next lines, when the lines come one by one. */
+  readonly after?: LineBefore | undefined;
 }
 
 /** A rule in any form: an expression, a rule with one, or a rule for values after names. */

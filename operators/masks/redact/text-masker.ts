@@ -1,8 +1,10 @@
 import type { IsAddition } from '../checks/placeholders.ts';
 import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
+import { lazily } from '../expression/linear-engine.ts';
 import { mayTake } from '../expression/taken-units.ts';
-import { type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
+import { LineBeforeFinder, type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
 import type { MaskRule } from '../mask-rule.ts';
+import { compileExpression } from '../python-regex.ts';
 import { NO_EXPRESSION } from '../search/finder.ts';
 import {
   type BlockLimits,
@@ -97,13 +99,26 @@ export class TextMasker {
     const noteOpenKey = (key: OpenKey) => {
       this.#openKey = key;
     };
-    return [...vocabularies].map((vocabulary) => ({
+    const ofKeys = [...vocabularies].map((vocabulary) => ({
+      finder: () => new OpenKeyFinder(vocabulary, noteOpenKey),
+      keywords: OpenKeyFinder.keywordsOf(vocabulary),
+    }));
+    // The last one counts: what a rule says of a line is more than that there is a name in it.
+    const ofRules = Object.entries(rules).flatMap(([id, rule]) => {
+      if (typeof rule === 'string' || isKeyed(rule) || rule.after === undefined) return [];
+      const { line, lines } = rule.after;
+      const expression = lazily(() => compileExpression(line, id));
+      return [
+        { finder: () => new LineBeforeFinder(expression, lines, noteOpenKey), keywords: rule.keywords ?? [] },
+      ];
+    });
+    return [...ofKeys, ...ofRules].map(({ finder, keywords }) => ({
       name: '',
       expression: NO_EXPRESSION,
       cost: { degree: 1, factor: 10, ambiguity: undefined },
       groups: [],
-      finder: () => new OpenKeyFinder(vocabulary, noteOpenKey),
-      keywords: OpenKeyFinder.keywordsOf(vocabulary),
+      finder,
+      keywords,
       replace: (value) => value,
     }));
   }
