@@ -67,6 +67,44 @@ describe('a value whose key is in a line before', () => {
       `user,password\n${Array.from({ length: 1200 }, (_, n) => `ada${n},⟦Kiwi-${n}YYNac⟧`).join('\n')}`,
     ],
     ['CSV with other separators', 'user;mot de passe\nada;⟦Lunaroc1977⟧'],
+    ['an object over several lines', '"db_password": {\n  "type": "string",\n  "value": "⟦Silver2009GP⟧"\n}'],
+    ['a field below a key', 'jwtSecret:\n  type: string\n  value: ⟦RoOluws2tBwB4lWwffCN807b74UQhW9⟧'],
+    ['a default of HCL', 'variable "db_password" {\n  type    = string\n  default = "⟦Silver2009GP⟧"\n}'],
+    ['an option in a list', 'args:\n  - --redis-password\n  - ⟦Regenf625⟧\n  - --verbose'],
+    ['items of a list', 'passwords:\n  - ⟦Silver=^805⟧\n  - ⟦Nebel73^⟧\nuser: ada7x'],
+    [
+      'strings of an array',
+      "const secret = [\n  '⟦vYvqfqKNV2I6Pa8v9ycQ8XfC⟧',\n  '⟦WIXUx3vVDx8EoX86oNhTJZhU⟧',\n];",
+    ],
+    ['a string in brackets', 'password = (\n    "⟦w1nt3r%2012⟧"\n)'],
+    ['an element in another one', '<property name="password">\n    <value>⟦River86@⟧</value>\n</property>'],
+    ['a value with an entity', '<key>WiFiPassword</key>\n  <string>⟦Falcon&#38;1e3SH⟧</string>'],
+    ['a list of definitions', '<dt>API Key</dt>\n<dd>⟦dYMe0t4ZKlXQS65OKbMOdT0mi9rG5sr3⟧</dd>'],
+    ['a string that goes on', 'secret: "⟦zteWdB3Nc28OBUscq6vr\\⟧\n  ⟦96IwyGCDZLKybe6r5bRQ⟧"'],
+    ['strings that are joined', 'API_SECRET="⟦oiFPvwgEFYJ4ZUf3Y5tBs0MWSYPB2o⟧"\\\n"⟦T1WiQ36iFC⟧"'],
+    ['folded LDIF', 'userPassword:: ⟦peSMHmd5pXCMoWoOkdSC/apzeWngDN4cwIA29ddC⟧\n ⟦SAB9KnuOWiWQ==⟧'],
+    ['a heading', 'Temporary password\n------------------\n⟦nMoW2zJQwqZI⟧'],
+    ['fields of a hash in Redis', '1) "password"\n2) "⟦Kiwi2021@⟧"\n3) "host"\n4) "db-7x"'],
+    ['text of a shell', 'TOKEN=$(cat <<EOF\n⟦H4yJhiA8iDcCGb5zopCHIgBzM7cNFgPS⟧\nEOF'],
+    ['the output of a command', '$ pass show basket/db\n⟦6iy@2btQCBIhBr⟧\n$ ls\nx7Kd93Qa'],
+    ['codes', 'Recovery codes:\n  ⟦8uxwj-xfgyt⟧\n  ⟦528yx-ez043⟧'],
+    ['users of chpasswd', 'chpasswd:\n  list: |\n    root:⟦Butterc45Ul⟧\n    ada:⟦Sunshine~somm2020⟧'],
+    [
+      'what Terraform generated',
+      '"type": "random_password",\n"instances": [{\n"attributes": {\n"length": 16,\n"result": "⟦rR803fzkWCCvJ^7X⟧",',
+    ],
+    [
+      'parameters with numbers',
+      'DEBUG SQL - insert into users (login, password) values (?, ?)\nTRACE binding parameter [1] as [VARCHAR] - [ada7x]\nTRACE binding parameter [2] as [VARCHAR] - [⟦Sommerlamp91u⟧]',
+    ],
+    [
+      'parameters in a list',
+      "INSERT INTO users (login, password) VALUES (%s, %s)\n[generated in 0.00012s] ('ada7x', '⟦Amore.>556⟧')",
+    ],
+    [
+      'parameters with types',
+      '==>  Preparing: update user set password = ? where name = ?\n==> Parameters: ⟦Cactussun50U9⟧(String), ada7x(String)',
+    ],
     ['a table', '| user | password |\n|------|----------|\n| ada  | ⟦Hunter2029⟧ |'],
   ])('is masked: %s', (_, marked) => {
     const expected = marked.replace(/⟦[^⟧]*⟧/g, '*');
@@ -82,6 +120,12 @@ describe('a value whose key is in a line before', () => {
     ['a log with columns', 'WARN|auth|password\nINFO|http|request x7Kd93Qa'],
     ['what says how a login went', 'Password:\nAuthenticated\nReset your password:\nSettings'],
     ['a row with other columns', 'id,user,password\n1,ada\n2,bob,x7Kd93Qa'],
+    ['a column alone', "'password',\n'welcome',"],
+    ['a field of a structure', '\tPassword string\n\tFoo7x string'],
+    ['a statement of code', 'pass\n\n@property7x'],
+    ['parameters of other columns', 'update t set password = ? where id = ?\n["", "x7Kd93Qa"]'],
+    ['a command without a prompt', 'pass show is a command\nx7Kd93Qa'],
+    ['what a schema says', '"max_tokens": {\n  "pattern": "^x7[a-z]+$"\n}'],
     ['a placeholder', 'password: |\n  ${PASSWORD}'],
   ])('is not taken for one: %s', (_, text) => {
     expect(maskLines(text)).toBe(text);

@@ -65,7 +65,7 @@ export function valueKeysOf(keys: readonly string[]): readonly string[] {
 
 /** Names of what is no secret in an object that has the name of one. */
 const PUBLIC_KEY =
-  /(?:^|_|[a-z](?=[A-Z]))(?:id|[uU]u?id|[nN]ame(?:space)?|[uU]ser(?:[nN]ame)?|[eE]?[mM]ail|[tT]ype|[kK]ind|[uU]r[li]|[pP]ath|[hH]ost|[vV]ersion|[aA]t|[tT]ime(?:stamp)?|[dD]ate|[eE]xpir\w*|[cC]reated|[uU]pdated|[sS]copes?|[rR]oles?|[rR]egion|[aA]rn|[rR]ef|[mM]essage|[dD]escription|[lL]abel|[tT]itle|[aA]lg(?:orithm)?|[sS]tatus|[hH]int|ID|NAME|TYPE)$/;
+  /(?:^|_|[a-z](?=[A-Z]))(?:id|[uU]u?id|[nN]ame(?:space)?|[uU]ser(?:[nN]ame)?|[eE]?[mM]ail|[tT]ype|[kK]ind|[uU]r[li]|[pP]ath|[hH]ost|[vV]ersion|[aA]t|[tT]ime(?:stamp)?|[dD]ate|[eE]xpir\w*|[cC]reated|[uU]pdated|[sS]copes?|[rR]oles?|[rR]egion|[aA]rn|[rR]ef|[mM]essage|[dD]escription|[lL]abel|[tT]itle|[kK]id|[pP]attern|[rR]egexp?|[fF]ormat|[eE]xamples?|[aA]lg(?:orithm)?|[sS]tatus|[hH]int|ID|NAME|TYPE)$/;
 
 const NUMBER = /-?\d[\d.]*(?=\s{0,5}[,}\]])/y;
 

@@ -64,6 +64,11 @@ const COLUMNS = new RegExp(
 
 /** What lines of columns consist of, which tells apart most other lines at once. */
 const OF_COLUMNS = /^[\p{L}\p{N}\s_.,;()[\]#*/%$@?|"'-]*$/u;
+/** A parameter of a statement, and a statement of SQL whose parameters have their values in the next lines. */
+const PARAMETER = /[=(,]\s?(?:\?|%s|\$\d|[:@]p?\d)/;
+const PARAMETERS =
+  /\b(?:values?\s?\(|(?:set|where|and)\s[^\n]{1,200}=)[^\n;]{0,300}?(?:\?|%s|\$\d|[:@]p?\d)/i;
+const MOST_PARAMETERS = 16;
 
 /** A line of a log, which may have columns too. */
 const LEVEL = /^\W*(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|crit(?:ical)?)\W/i;
@@ -92,7 +97,8 @@ export class OpenKeyFinder implements Finder {
   #openKeyOf(line: string, places: readonly number[] | undefined): OpenKey | undefined {
     if (PROMPT_END.test(line) && PASSWORD_PROMPT.test(line)) return 'next';
     const hasColumns = OF_COLUMNS.test(line) && COLUMNS.test(line) && !LEVEL.test(line);
-    if (!hasColumns && !mayEndWithName(line, places)) return undefined;
+    const hasParameters = PARAMETER.test(line) && PARAMETERS.test(line);
+    if (!hasColumns && !hasParameters && !mayEndWithName(line, places)) return undefined;
     const names = compileVocabulary(this.#vocabulary).namesOfKeys();
     const found = names.in(line, places).filter(({ entry }) => canBeInLineBefore(entry));
     for (const name of found) {
@@ -111,10 +117,12 @@ export class OpenKeyFinder implements Finder {
         if (/^>\s*$/.test(rest) && ELEMENT.test(before)) return 'next';
         if (TAG_REST.test(rest) && TAG.test(before)) return 'next';
         if (BRACE_REST.test(rest) || PART_REST.test(rest) || HEREDOC_REST.test(rest)) return 'next';
-        if (ALONE_REST.test(rest) && (ALONE.test(before) || HEADING.test(before))) return 'next';
+        if (ALONE_REST.test(rest) && (ALONE.test(before) || (end === name.end && HEADING.test(before))))
+          return 'next';
       }
     }
-    return hasColumns && found.length > 0 ? 'rows' : undefined;
+    if (found.length === 0) return undefined;
+    return hasParameters ? MOST_PARAMETERS : hasColumns ? 'rows' : undefined;
   }
 }
 

@@ -79,6 +79,8 @@ function readTable(text: string, from: number, end: number, separator: string): 
   const header = text.slice(from, end);
   if (isSentence(header, separator)) return none;
   const names = cellsOf(text, from, end, separator);
+  // A comma or a tab beside one word makes no table.
+  if (separator !== '|' && names.filter((name) => name.start < name.end).length < 2) return none;
   // A number or a date is no name.
   if (!names.every(({ start, end }) => start === end || /[\p{L}_]/u.test(text.slice(start, end))))
     return none;

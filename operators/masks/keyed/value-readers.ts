@@ -6,6 +6,7 @@ import type { Place } from '../mask-rule.ts';
 import { argumentReader } from './arguments.ts';
 import { endOfBare } from './bare-value.ts';
 import { BEFORE_DATE, DATE, NUMBER, PERSON, PHONE, POSTAL } from './bare-values-of-people.ts';
+import { boundValues } from './bound-values.ts';
 import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
@@ -274,6 +275,8 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   attributes: valuesInTag,
   /** What is assigned to a variable with others: `user, password = "ada", "…"`. */
   unpacked: unpackedValues,
+  /** What is bound to the parameter of a statement for the column with the name. */
+  bound: boundValues,
   /** What a statement of SQL inserts into the column with the name. */
   inserted: insertedValues,
   /** What is in an object or array, whose bracket is at the place. */
@@ -290,6 +293,13 @@ export function readerNamed(name: string): ReadValues | undefined {
 }
 
 /** Readers of values that do not follow their names directly. */
-export const APART: ReadonlySet<string> = new Set(['beside', 'below', 'column', 'inserted', 'items']);
+export const APART: ReadonlySet<string> = new Set([
+  'beside',
+  'below',
+  'bound',
+  'column',
+  'inserted',
+  'items',
+]);
 
 const LONGEST_QUOTE = 16;
