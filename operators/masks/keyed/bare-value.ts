@@ -119,6 +119,9 @@ export function endOfBare(text: string, start: number): number {
   }
   const line = restOfLine(text, start, end, around);
   if (line !== -1) return line;
+  // The query of a URL, after a parameter of its path.
+  const query = text[start - 1] === '=' ? text.slice(start, end).search(/\?[a-z]{1,20}=/) : -1;
+  if (query > 8 && text.lastIndexOf(';', start) > start - 40) return start + query;
   // A sentence does not end in front of the next item.
   if (text[end] === ';' || text[end] === '&') return end;
   return withoutEndOfSentence(text, start, end, around);

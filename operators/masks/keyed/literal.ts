@@ -85,7 +85,20 @@ export function literalAt(text: string, start: number, end: number): Place | und
   if (quote.character === '`' && quote.count > 1 && !closing.isClosed) return undefined;
   const first = { start: from, end: closing.start };
   if (BETWEEN_STRINGS.test(text.slice(from, from + 1))) return first;
-  return placeOf(joinedToString(text, closing, quote, first), first);
+  const whole = joinedToString(text, closing, quote, first);
+  return whole.end === first.end && whole.start === first.start
+    ? withoutInnerQuotes(text, first)
+    : placeOf(whole, first);
+}
+
+/** Quotes within those of a string, around all of it, as `repr` and JSON write a string. */
+const INNER_QUOTES = /^(\\{0,3}["']|&(?:quot|apos|#3[49]);)([^"'&\\]{3,})\1$/;
+
+function withoutInnerQuotes(text: string, { start, end }: Span): Span {
+  const quote = text[start];
+  if (quote !== '"' && quote !== "'" && quote !== '\\' && quote !== '&') return { start, end };
+  const [, inner = ''] = INNER_QUOTES.exec(text.slice(start, Math.min(end, start + 5000))) ?? [];
+  return { start: start + inner.length, end: end - inner.length };
 }
 
 const placeOf = (span: Span, first: Span): Place => (span.end === first.end ? span : { ...span, first });

@@ -129,6 +129,9 @@ function inMarks(text: string, start: number): Place | undefined {
   return length < 2 || line.length === length ? undefined : { start: from, end: from + length };
 }
 
+/** A further question mark with a name, as the server of a game has it between parameters. */
+const NEXT_PARAMETER = /\?[A-Za-z]{3,40}(?:=|\?|$)/;
+
 /** The fragment of a URL, which is a word or a path. */
 const FRAGMENT = /#[!/]?(?:[A-Za-z][a-z]*[-_/=]?)*$/;
 
@@ -192,7 +195,9 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   quoted,
   /** A parameter of a URL, which ends where the next one or what is around the URL starts. */
   query: (text, start) => {
-    const end = endOfBare(text, start);
+    const bare = endOfBare(text, start);
+    const next = text.slice(start, bare).search(NEXT_PARAMETER);
+    const end = next > 0 ? start + next : bare;
     const [fragment = ''] = FRAGMENT.exec(text.slice(start, end)) ?? [];
     return end - fragment.length > start ? [{ start, end: end - fragment.length }] : [];
   },
