@@ -307,9 +307,10 @@ class MaskEngine {
     run.start(rule);
     const found = lines.mask(index);
     if (found > 0) run.count(found, rule.rule.fixed as string);
-    if (found === -1) {
+    const places = found === -1 ? lines.placesOf(index) : undefined;
+    if (found === -1 && places?.length !== 0) {
       const before = lines.text;
-      const after = rule.replaceInLines(before, run, plan.isPlanned);
+      const after = rule.replaceInLines(before, run, plan.isPlanned, places);
       if (after !== before) lines.text = after;
     }
     return !run.hasInserted;

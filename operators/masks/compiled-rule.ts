@@ -4,10 +4,11 @@ import { type Cost, costOf } from './expression/cost.ts';
 import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
 import { isAscii, itemsOf, literalSets, occurrences, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
+import { type Outline, outlinesOf } from './expression/outline.ts';
 import { parseExpression } from './expression/pattern.ts';
 import type { MaskRule } from './mask-rule.ts';
 import { type Finder, GroupFinder, masksWholeMatches, PlainFinder } from './search/finder.ts';
-import { findRun, LiteralFinder, SHORTEST_RUN } from './search/finders.ts';
+import { findRun, LiteralFinder, PlacesFinder, SHORTEST_RUN } from './search/finders.ts';
 import { hasKeyword } from './search/keyword.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
@@ -117,6 +118,14 @@ export class CompiledRule {
     });
   }
 
+  /** What characters stand side by side in each line that the rule changes, if that is known, and it is rare. */
+  get outlines(): readonly Outline[] | undefined {
+    return this.#keep('outlines', () => {
+      if (this.rule.finder !== undefined || this.byteMask !== undefined) return undefined;
+      return outlinesOf(this.#expression);
+    });
+  }
+
   /** Undefined if lines that are joined cannot be searched together. */
   get #linesSearch(): LinesSearch | undefined {
     return this.#keep('lines search', () => {
@@ -174,8 +183,18 @@ export class CompiledRule {
     return this.#plain;
   }
 
-  /** Replaces what the rule finds in each of some lines, joined by LF. */
-  replaceInLines(lines: string, run: RuleObserver, isPlanned: boolean): string {
+  /**
+   * Replaces what the rule finds in each of some lines, joined by LF.
+   *
+   * @param places of which one is in each line that may change, if they are known
+   */
+  replaceInLines(
+    lines: string,
+    run: RuleObserver,
+    isPlanned: boolean,
+    places?: readonly number[] | undefined,
+  ): string {
+    if (places !== undefined) return this.#replaceInFoundLines(lines, run, new PlacesFinder(places));
     const search = this.#linesSearch;
     if (search === undefined) {
       return lines

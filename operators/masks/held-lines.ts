@@ -9,6 +9,8 @@ export interface HeldLines {
   leaveBytes(): void;
   /** Applies a common rule; how many matches it replaced, or -1 if that has to be done by the string. */
   mask(common: number): number;
+  /** Places in ascending order, of which one is in each line that a common rule may change. Undefined if they are not known. */
+  placesOf(common: number): readonly number[] | undefined;
 }
 
 export class HeldText implements HeldLines {
@@ -24,6 +26,8 @@ export class HeldText implements HeldLines {
   mask(): number {
     return -1;
   }
+
+  placesOf(): undefined {}
 }
 
 /** Goes from line to line, forwards. */

@@ -106,7 +106,11 @@ export class RulePlan {
 
   /** Undefined where there is no WebAssembly. */
   get bytes(): ByteMasks | undefined {
-    this.#bytes ??= ByteMasks.of(this.common.map(({ byteMask }) => byteMask)) ?? 'none';
+    this.#bytes ??=
+      ByteMasks.of(
+        this.common.map(({ byteMask }) => byteMask),
+        this.common.map(({ outlines }) => outlines),
+      ) ?? 'none';
     return this.#bytes === 'none' ? undefined : this.#bytes;
   }
 }

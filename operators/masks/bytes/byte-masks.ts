@@ -1,7 +1,9 @@
+import type { Outline } from '../expression/outline.ts';
 import { type UnitSet, WORD } from '../expression/unit-set.ts';
 import { type Automaton, automatonOf, type Program } from './automaton.ts';
 import { CODE } from './byte-masks-code.ts';
 import type { LiteralTables } from './literal-tables.ts';
+import { type OutlineVector, outlineVectors } from './outline-vectors.ts';
 
 /** Characters that a match begins with, up to a literal. */
 export interface Run {
@@ -37,6 +39,7 @@ interface Masker {
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
   readonly scan: (from: number, end: number, tables: number, hits: number, limit: number) => number;
+  readonly outline: (from: number, end: number, vector: number, hits: number, limit: number) => number;
 }
 
 /** Of the memory: the rules; a text; what becomes of it; where literals are in it, and their tables. */
@@ -48,6 +51,9 @@ const TABLES = 768 * 1024;
 const MEMORY = 2048 * 1024;
 /** Bytes of a hit: a place, and the number of a literal. */
 const HIT = 8;
+/** Bytes of a place with the steps at which outlines are complete. */
+const OUTLINE = 32;
+const MOST_OUTLINES = (TABLES - HITS) / OUTLINE;
 /** What may be read and written beyond a text. */
 const BEYOND = 32;
 const MOST_TEXT = OTHER - TEXT - BEYOND;
@@ -96,6 +102,7 @@ interface Image {
   readonly bytes: Uint8Array;
   /** Where each rule is, if it can be had. */
   readonly addresses: readonly (number | undefined)[];
+  readonly vectors: readonly (OutlineVector & { readonly address: number })[];
 }
 
 /**
@@ -112,14 +119,20 @@ export class ByteMasks {
   #inMemory: 'yes' | 'no' | 'other' = 'no';
   #from = TEXT;
   #end = TEXT;
+  /** Where outlines are in the text, as far as that was asked. */
+  readonly #places = new Map<number, readonly number[] | undefined>();
 
   /**
    * @param rules some of which cannot be had in bytes.
+   * @param outlines those of some others of the rules
    * @returns undefined where there is no WebAssembly with vectors.
    */
-  static of(rules: readonly (ByteMask | undefined)[]): ByteMasks | undefined {
+  static of(
+    rules: readonly (ByteMask | undefined)[],
+    outlines: readonly (readonly Outline[] | undefined)[] = [],
+  ): ByteMasks | undefined {
     masker ??= newMasker();
-    return masker === 'none' ? undefined : new ByteMasks(masker, imageOf(rules));
+    return masker === 'none' ? undefined : new ByteMasks(masker, imageOf(rules, outlineVectors(outlines)));
   }
 
   private constructor(masker: Masker, image: Image) {
@@ -138,6 +151,7 @@ export class ByteMasks {
   holdBytes(text: Uint8Array): boolean {
     if (text.length > MOST_TEXT) return false;
     this.#load();
+    this.#places.clear();
     this.#place.set(text);
     this.#text = undefined;
     this.#inMemory = 'yes';
@@ -168,12 +182,28 @@ export class ByteMasks {
   set text(text: string) {
     this.#text = text;
     this.#inMemory = 'no';
+    this.#places.clear();
   }
 
   /** Takes the text out of the memory, which others may need. */
   leaveBytes(): void {
-    const { text } = this;
-    this.text = text;
+    this.#text = this.text;
+    this.#inMemory = 'no';
+  }
+
+  /**
+   * Places in the text, in ascending order, of which one is in each line that a rule may change. Undefined if they are not known.
+   */
+  placesOf(rule: number): readonly number[] | undefined {
+    if (this.#places.has(rule)) return this.#places.get(rule);
+    const vector = this.#image.vectors.find(({ ends }) => ends.has(rule));
+    if (vector === undefined || !this.#isInMemory()) return undefined;
+    const { memory, outline } = this.#masker;
+    const count = outline(this.#from, this.#end, vector.address, HITS, HITS + MOST_OUTLINES * OUTLINE);
+    const hits = new Uint32Array(memory.buffer, HITS, (count * OUTLINE) / 4);
+    for (const [one, ends] of vector.ends)
+      this.#places.set(one, count === MOST_OUTLINES ? undefined : placesIn(hits, ends));
+    return this.#places.get(rule);
   }
 
   /** Replaces the matches of a rule; how many, or -1 if that has to be done in another way. */
@@ -185,6 +215,7 @@ export class ByteMasks {
     const end = mask(address, this.#from, this.#end, to, to + MOST_TEXT);
     if (end === 0) return -1;
     if (count.value === 0) return 0;
+    this.#places.clear();
     this.#from = to;
     this.#end = end;
     this.#text = undefined;
@@ -213,8 +244,19 @@ export class ByteMasks {
   }
 }
 
-/** The tables of the rules, as many as fit. */
-function imageOf(rules: readonly (ByteMask | undefined)[]): Image {
+/** The places whose outlines are complete at one of some steps. */
+function placesIn(hits: Uint32Array, ends: Uint32Array): readonly number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = ends;
+  const places: number[] = [];
+  for (let i = 0; i < hits.length; i += OUTLINE / 4) {
+    const [w = 0, x = 0, y = 0, z = 0] = [hits[i + 4], hits[i + 5], hits[i + 6], hits[i + 7]];
+    if (((w & a) | (x & b) | (y & c) | (z & d)) !== 0) places.push(hits[i] as number);
+  }
+  return places;
+}
+
+/** The tables of the rules, and the vectors of outlines, as many as fit. */
+function imageOf(rules: readonly (ByteMask | undefined)[], outlines: readonly OutlineVector[]): Image {
   const parts: Uint8Array[] = [];
   let address = RULES;
   const addresses = rules.map((rule) => {
@@ -226,13 +268,19 @@ function imageOf(rules: readonly (ByteMask | undefined)[]): Image {
     address += part.length;
     return address - part.length;
   });
+  const vectors = outlines.flatMap((vector) => {
+    if (address + vector.bytes.length > TEXT) return [];
+    parts.push(vector.bytes);
+    address += vector.bytes.length;
+    return [{ ...vector, address: address - vector.bytes.length }];
+  });
   const bytes = new Uint8Array(address - RULES);
   let offset = 0;
   for (const part of parts) {
     bytes.set(part, offset);
     offset += part.length;
   }
-  return { bytes, addresses };
+  return { bytes, addresses, vectors };
 }
 
 const KINDS = 32;
@@ -300,6 +348,7 @@ function newMasker(): Masker | 'none' {
       count: exports.count as Masker['count'],
       mask: exports.mask as Masker['mask'],
       scan: exports.scan as Masker['scan'],
+      outline: exports.outline as Masker['outline'],
     };
   } catch {
     return 'none';

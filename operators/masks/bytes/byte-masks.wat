@@ -1,6 +1,7 @@
 ;; `mask` masks the matches of one rule in a text of ASCII: it looks for a character that every match has, sixteen bytes
 ;; together; goes back over what may stand before it in a match; and asks the rule's automaton from there.
 ;; `scan` finds the literals of many rules: see literal-index.ts.
+;; `outline` finds where the matches of several expressions may be, by the characters that stand side by side in them.
 ;; `npm run wat` makes byte-masks-code.ts of it.
 (module
   (memory (export "memory") 32)
@@ -258,4 +259,59 @@
                     (local.get $hit) (local.get $limit)))))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $next)))
-    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 3))))
+    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 3)))
+
+  ;; Writes to $hits where outlines are complete, and at which of their steps, 32 bytes each: after the place, 16 bytes have the
+  ;; steps. Returns how many there are, no more than there is room before $limit. The text is of ASCII. Each bit of a vector is a
+  ;; step of an outline, which is set if the text up to here can be that of the outline up to the step. $vector: see
+  ;; outline-vectors.ts. What may be absent is skipped by a subtraction, which sets all bits of such a run above the lowest one.
+  (func (export "outline")
+    (param $from i32) (param $end i32) (param $vector i32) (param $hits i32) (param $limit i32)
+    (result i32)
+    (local $at i32)
+    (local $unit i32)
+    (local $hit i32)
+    (local $steps v128)
+    (local $known v128)
+    (local $complete v128)
+    (local $starts v128)
+    (local $repeated v128)
+    (local $optional v128)
+    (local $before v128)
+    (local $last v128)
+    (local $ends v128)
+    (local.set $starts (v128.load offset=2048 (local.get $vector)))
+    (local.set $repeated (v128.load offset=2064 (local.get $vector)))
+    (local.set $optional (v128.load offset=2080 (local.get $vector)))
+    (local.set $before (v128.load offset=2096 (local.get $vector)))
+    (local.set $last (v128.load offset=2112 (local.get $vector)))
+    (local.set $ends (v128.load offset=2128 (local.get $vector)))
+    (local.set $at (local.get $from))
+    (local.set $hit (local.get $hits))
+    ;; The first line stands after an LF too.
+    (local.set $unit (i32.const 10))
+    (block $done
+      (loop $next
+        (local.set $steps
+          (v128.and
+            (v128.load (i32.add (local.get $vector) (i32.shl (local.get $unit) (i32.const 4))))
+            (v128.or
+              (v128.or (i64x2.shl (local.get $steps) (i32.const 1)) (local.get $starts))
+              (v128.and (local.get $steps) (local.get $repeated)))))
+        (local.set $known (v128.or (local.get $steps) (local.get $last)))
+        (local.set $steps
+          (v128.or (local.get $steps)
+            (v128.andnot (local.get $optional)
+              (v128.xor (local.get $known) (i64x2.sub (local.get $known) (local.get $before))))))
+        (local.set $complete (v128.and (local.get $steps) (local.get $ends)))
+        (if (v128.any_true (local.get $complete))
+          (then
+            (br_if $done (i32.ge_u (local.get $hit) (local.get $limit)))
+            (i32.store (local.get $hit) (i32.sub (i32.sub (local.get $at) (i32.const 1)) (local.get $from)))
+            (v128.store offset=16 (local.get $hit) (local.get $complete))
+            (local.set $hit (i32.add (local.get $hit) (i32.const 32)))))
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $unit (i32.load8_u (local.get $at)))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br $next)))
+    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 5))))

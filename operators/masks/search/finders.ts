@@ -176,3 +176,22 @@ function lineStart(text: string, from: number): number {
   const lf = text.indexOf('\n', from - 1);
   return lf === -1 ? -1 : lf + 1;
 }
+
+/** For places that are known. */
+export class PlacesFinder implements Finder {
+  end = 0;
+  readonly #places: readonly number[];
+  #index = 0;
+
+  /** @param places in ascending order */
+  constructor(places: readonly number[]) {
+    this.#places = places;
+  }
+
+  next(_text: string, from: number): number {
+    const places = this.#places;
+    while (this.#index < places.length && (places[this.#index] as number) < from) this.#index++;
+    this.end = places[this.#index] ?? -1;
+    return this.end;
+  }
+}
