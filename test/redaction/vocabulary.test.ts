@@ -32,7 +32,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   token: ['api_key', 'accessToken', 'x-api-key'],
   community: ['snmp_community'],
   phrase: ['mnemonic'],
-  chosen: ['clave'],
+  chosen: ['community'],
   command: [''],
   call: [''],
   directive: [''],

@@ -308,13 +308,16 @@ const NAME_WITH_NUMBER =
 
 /** A number in front of a word with a capital letter, `2007Saturn!`, is no number with a unit. */
 const isNameWithNumber = (value: string) =>
-  NAME_WITH_NUMBER.test(value) && !/^\d{2,4}\p{Lu}\p{Ll}{3,}[!?]/u.test(value);
+  NAME_WITH_NUMBER.test(value) &&
+  !/^\d{2,4}\p{Lu}\p{Ll}{3,}[!?]/u.test(value) &&
+  !/^(?=.*\d.*[a-z].*\d)(?=.*\d.*[A-Z].*\d)[A-Za-z0-9-]{8,}$/.test(value);
 
 /** A password of which a sentence says that it is one. In quotes it may be a word. */
 export function isToldPassword(value: string, text: string, start: number): boolean {
   if (!canBePassword(value, text, start)) return false;
   if (OPENING_MARK.test(text.slice(Math.max(0, start - 9), start))) return !isProseMessage(value);
   if (/^\d+$/.test(value)) return true;
+  if (areJoinedWords(value)) return !SENTENCE_WORD.test(value.replace(/[-._]/g, ' '));
   if (isNameWithNumber(value)) return false;
   if (WORD_IN_SENTENCE.test(value) && !hasOddCase(value)) return false;
   return hasMixture(value) || hasOddCase(value) || /\p{L}[?*]\p{L}/u.test(value);
@@ -350,15 +353,25 @@ const areThreeWords = (value: string): boolean =>
 const areWordsOfPhrase = (value: string): boolean =>
   /^\p{L}+(?:([-._])\p{L}+)(?:\1\p{L}+){2}/u.test(value) && areJoinedWords(value);
 
+/** A letter, a digit or a symbol that stands in front of no word; others only in front of letters in both cases and a digit. */
+const STARTS_AS_PASSWORD = /^(?:[\p{L}\p{N}!^~*]|[?#%&+](?=.{0,40}\p{Lu})(?=.{0,40}\p{Ll})(?=.{0,40}\d))/u;
+
 /** A password directly after its name in a sentence, which has to look like one. */
 export function isBarePassword(value: string, text: string, start: number): boolean {
   if (areWordsOfPhrase(value)) return true;
   if (value.length < 6 || !isToldPassword(value, text, start) || NUMBER_LIKE.test(value)) return false;
-  if (isQuote(text[start - 1]) || !/^[\p{L}\p{N}!^~*]/u.test(value)) return false;
+  if (isQuote(text[start - 1]) || !STARTS_AS_PASSWORD.test(value)) return false;
   // Code, paths, versions and names of variables.
   if (/[(){}<>/\\]|^[a-z_]+=|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
-  return looksChosen(value);
+  return (
+    looksChosen(value) ||
+    (/\d/.test(value) && NAME_IN_OTHER_LANGUAGE.test(text.slice(Math.max(0, start - 40), start)))
+  );
 }
+
+/** A name after which English words with a number do not stand: it is none of English, or not even in the same script. */
+const NAME_IN_OTHER_LANGUAGE =
+  /(?:[\u0370-\u1fff\u3040-\uffff]|şifre\p{L}{0,4}|jelsz[óo]|jelszav\p{L}{1,4}|heslo|has[łl]o|salasana|lösenord\p{L}{0,2}|passord\p{L}{0,2}|adgangskode\p{L}?|wachtwoord|contraseña|senha|mot de passe|mdp|passwort|kennwort|kata sandi\p{L}{0,3})\s{1,2}$/iu;
 
 /** A value after a name that often names something else, such as `clave` or `community`: it has to look like a password. */
 export const isChosenPassword = (value: string, text: string, start: number): boolean =>
@@ -366,6 +379,10 @@ export const isChosenPassword = (value: string, text: string, start: number): bo
   (/\d/.test(value) || isWordWithRandomPart(value)) &&
   isToldSecret(value, text, start) &&
   looksChosen(value);
+
+/** What follows such a name, rather than what stands among arguments: generated values as well. */
+export const isChosenOrToken = (value: string, text: string, start: number): boolean =>
+  isToken(value, text, start) || isChosenPassword(value, text, start);
 
 /** White space, a selector, a path, a format, and names in lower case. */
 const OTHER_IN_CODE = /[\s/\\=(){}[\]<>|,;:]|%[sdvixf]|^[#.@$]|^[a-z]+(?:_[a-z0-9]+)+$|\.\w{1,4}$/;
