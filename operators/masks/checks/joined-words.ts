@@ -11,6 +11,7 @@ const TECHNICAL = new Set(
     'backend frontend worker workers queue job jobs task tasks monitor monitoring metrics log logs logging prometheus grafana elastic kibana loki argo helm ' +
     'flux terraform ansible jenkins runner agent agents access refresh bearer basic shared signing encryption crypto hash bot admin master slave primary ' +
     'replica backup object bucket storage volume claim policy role rule group domain realm scope tenant project team org update upgrade create delete reset ' +
+    'strength meter policy manager generator checker field input prompt form page link less hashing protected encrypted plain rules requirements validation ' +
     'one time use only single multi two three case sensitive upper lower letter letters digit digits long short read write based provided supplied specified defined ' +
     'generate generated rotate rotation expired missing required invalid none null undefined true false the and for with not new old set get put add'
   ).split(' '),

@@ -306,6 +306,10 @@ const WORD_IN_SENTENCE = /^\p{L}+(?:['’/-]\p{L}+)*(?:\\[&,|])?[!?.,:;…)]*$/u
 const NAME_WITH_NUMBER =
   /^(?:(?:sha|md|base|utf|aes|rsa|hmac|pbkdf|scrypt|argon|oauth|http|ipv|win|iso|rfc|tls|ssl|mp|id|log|web|windows|office|java|python|chapter|section|figure|table|step|version|node|level|phase|test|user|no|nr|line|page)[-_.]?\d+[-_.\w]{0,16}|[xvkshp][-_.]?\d+\w{0,3}(?:[-_.]\w{1,12}){0,2}|\d+(?:[-–+.,]?\p{L}{1,14})?[+%]?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)[!?.,:;)]*$/iu;
 
+/** Three words or more that are joined, and are no part of a sentence: `nebel-rocket-banane`, but not `easy-for-you`. */
+const isToldJoined = (value: string) =>
+  areJoinedWords(value) && !SENTENCE_WORD.test(value.replace(/[-._]/g, ' '));
+
 /** A number in front of a word with a capital letter, `2007Saturn!`, is no number with a unit. */
 const isNameWithNumber = (value: string) =>
   NAME_WITH_NUMBER.test(value) &&
@@ -317,7 +321,7 @@ export function isToldPassword(value: string, text: string, start: number): bool
   if (!canBePassword(value, text, start)) return false;
   if (OPENING_MARK.test(text.slice(Math.max(0, start - 9), start))) return !isProseMessage(value);
   if (/^\d+$/.test(value)) return true;
-  if (areJoinedWords(value)) return !SENTENCE_WORD.test(value.replace(/[-._]/g, ' '));
+  if (areJoinedWords(value)) return isToldJoined(value);
   if (isNameWithNumber(value)) return false;
   if (WORD_IN_SENTENCE.test(value) && !hasOddCase(value)) return false;
   return hasMixture(value) || hasOddCase(value) || /\p{L}[?*]\p{L}/u.test(value);
@@ -365,6 +369,7 @@ export function isBarePassword(value: string, text: string, start: number): bool
   if (/[(){}<>/\\]|^[a-z_]+=|::|->|^\d+[:.]\d|^[a-z]+(?:_[a-z0-9]+)+$/.test(value)) return false;
   return (
     looksChosen(value) ||
+    (value.includes('-') && isToldJoined(value)) ||
     (/\d/.test(value) && NAME_IN_OTHER_LANGUAGE.test(text.slice(Math.max(0, start - 40), start)))
   );
 }
