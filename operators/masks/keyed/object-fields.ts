@@ -253,7 +253,11 @@ function quoteOfKey(text: string, bracket: number): Quote | undefined {
 
 /** The quote of the first item of a list, whose key has none. */
 function quoteOfItem(text: string, bracket: number): Quote | undefined {
-  const [opening = ''] = /^\[\s{0,20}\\{0,7}["']/.exec(text.slice(bracket, bracket + 30)) ?? [];
+  // A string with an arrow or a colon after it is the key of a map.
+  const [, opening = ''] =
+    /^(\[\s{0,20}\\{0,7}["'])[^"'\n]{1,200}\\{0,7}["']\s{0,3}[,\]]/.exec(
+      text.slice(bracket, bracket + 260),
+    ) ?? [];
   return opening === '' ? undefined : quoteBefore(text, bracket + opening.length);
 }
 
