@@ -89,6 +89,12 @@ describe('a value whose key is in a line before', () => {
     ['the output of a command', '$ pass show basket/db\n⟦6iy@2btQCBIhBr⟧\n$ ls\nx7Kd93Qa'],
     ['codes', 'Recovery codes:\n  ⟦8uxwj-xfgyt⟧\n  ⟦528yx-ez043⟧'],
     ['users of chpasswd', 'chpasswd:\n  list: |\n    root:⟦Butterc45Ul⟧\n    ada:⟦Sunshine~somm2020⟧'],
+    ['text for chpasswd', 'sudo chpasswd <<EOF\nroot:⟦Butterc45Ul⟧\nada:⟦Sunshine~somm2020⟧\nEOF'],
+    [
+      'a table with spaces',
+      'Host      User    Password\ngraph-2   ada7x   ⟦Amoredr0487A⟧\ndb-1      eve     ⟦Kiwi-3YYNac⟧',
+    ],
+    ['columns with colons', 'email:password\nada7@example.org:⟦Mangoharb2009J⟧'],
     [
       'what Terraform generated',
       '"type": "random_password",\n"instances": [{\n"attributes": {\n"length": 16,\n"result": "⟦rR803fzkWCCvJ^7X⟧",',
@@ -124,6 +130,11 @@ describe('a value whose key is in a line before', () => {
     ['a field of a structure', '\tPassword string\n\tFoo7x string'],
     ['a statement of code', 'pass\n\n@property7x'],
     ['parameters of other columns', 'update t set password = ? where id = ?\n["", "x7Kd93Qa"]'],
+    [
+      'pairs in place of parameters',
+      'insert into t (login, password) values ($1, $2) [["login", "ada7x"], ["password", ""]]',
+    ],
+    ['a line of .pgpass', 'cat > ~/.pgpass <<EOF\ndb-3:5432:shop:ada7x:${PW}'],
     ['a command without a prompt', 'pass show is a command\nx7Kd93Qa'],
     ['what a schema says', '"max_tokens": {\n  "pattern": "^x7[a-z]+$"\n}'],
     ['a placeholder', 'password: |\n  ${PASSWORD}'],

@@ -72,8 +72,11 @@ function columnsIn(text: string): { columns: BoundColumn[]; end: number } {
   for (const match of statement.slice(start).matchAll(PARAMETERS)) {
     const number = match[1] ?? match[2];
     numbers.set(start + match.index, number === undefined ? ++count : Number(number));
-    end = start + match.index + match[0].length;
   }
+  const add = (name: Span, sign: number) => {
+    columns.push({ ...name, parameter: numbers.get(sign) as number });
+    end = Math.max(end, sign + 1);
+  };
   for (const { indices } of statement.matchAll(COMPARED)) {
     const [, to] = indices?.[0] ?? [0, 0];
     const [from, until] = indices?.[1] ?? [0, 0];
@@ -87,8 +90,7 @@ function columnsIn(text: string): { columns: BoundColumn[]; end: number } {
     for (const [i, value] of placesBetweenCommas(match[2] as string, values).entries()) {
       const sign = [...numbers.keys()].find((place) => place >= value.start && place < value.end);
       const name = names[i];
-      if (sign !== undefined && name !== undefined)
-        columns.push({ ...name, parameter: numbers.get(sign) as number });
+      if (sign !== undefined && name !== undefined) add(name, sign);
     }
   }
   return { columns, end };
@@ -118,6 +120,8 @@ function valueIn(text: string, from: number, parameter: number): Place | undefin
     return { start: from + after + start, end: from + after + end };
   }
   for (const { index } of rest.matchAll(LIST)) {
+    // Lists in a list are pairs of a name and a value.
+    if (/\[\s?$/.test(rest.slice(0, index))) return undefined;
     const value = itemsAt(text, from + index + 1)?.[parameter - 1];
     if (value !== undefined) return value;
   }

@@ -62,6 +62,9 @@ const COLUMNS = new RegExp(
   'u',
 );
 
+/** Names of columns with two spaces or a colon between them. */
+const COLUMNS_APART =
+  /^\s{0,20}[A-Za-z_#][\w#-]{0,30}(?: [\w#-]{1,30})?(?:\s{2,40}[A-Za-z_][\w#-]{0,30}(?: [\w#-]{1,30})?){1,12}\s*$|^[A-Za-z_]{2,20}(?::[A-Za-z_]{2,20}){1,4}$/;
 /** What lines of columns consist of, which tells apart most other lines at once. */
 const OF_COLUMNS = /^[\p{L}\p{N}\s_.,;()[\]#*/%$@?|"'-]*$/u;
 /** A parameter of a statement, and a statement of SQL whose parameters have their values in the next lines. */
@@ -98,7 +101,8 @@ export class OpenKeyFinder implements Finder {
     if (PROMPT_END.test(line) && PASSWORD_PROMPT.test(line)) return 'next';
     const hasColumns = OF_COLUMNS.test(line) && COLUMNS.test(line) && !LEVEL.test(line);
     const hasParameters = PARAMETER.test(line) && PARAMETERS.test(line);
-    if (!hasColumns && !hasParameters && !mayEndWithName(line, places)) return undefined;
+    const hasColumnsApart = COLUMNS_APART.test(line);
+    if (!hasColumns && !hasColumnsApart && !hasParameters && !mayEndWithName(line, places)) return undefined;
     const names = compileVocabulary(this.#vocabulary).namesOfKeys();
     const found = names.in(line, places).filter(({ entry }) => canBeInLineBefore(entry));
     for (const name of found) {
@@ -122,7 +126,7 @@ export class OpenKeyFinder implements Finder {
       }
     }
     if (found.length === 0) return undefined;
-    return hasParameters ? MOST_PARAMETERS : hasColumns ? 'rows' : undefined;
+    return hasParameters ? MOST_PARAMETERS : hasColumns || hasColumnsApart ? 'rows' : undefined;
   }
 }
 

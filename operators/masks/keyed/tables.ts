@@ -125,3 +125,48 @@ export function cellsBelow(text: string, end: number): readonly Place[] {
   if (column === -1) return [];
   return rows.map((cells) => cells[column] as Place).filter((cell) => cell.end > cell.start);
 }
+
+/** What stands between cells that no sign of {@link SEPARATORS} separates. */
+const APART = [/\s{2,}/g, /:/g];
+const NAME_OF_COLUMN = /^[\p{L}_#][\p{L}\p{N}_ #-]*$/u;
+const MOST_ROWS_APART = 200;
+
+/** Where the parts of a line are between separators. */
+function partsBetween(text: string, from: number, to: number, separator: RegExp): Place[] {
+  const line = text.slice(from, to).trimEnd();
+  const parts: Place[] = [];
+  let start = line.length - line.trimStart().length;
+  for (const { 0: between, index } of line.matchAll(separator)) {
+    if (index < start) continue;
+    parts.push({ start: from + start, end: from + index });
+    start = index + between.length;
+  }
+  return [...parts, { start: from + start, end: from + line.length }];
+}
+
+/** The cells below a name that ends at a place, in a table whose cells are separated by several spaces or by colons. */
+export function cellsApart(text: string, end: number): readonly Place[] {
+  const from = text.lastIndexOf('\n', end - 1) + 1;
+  const last = text.indexOf('\n', end);
+  if (last === -1 || last - from > LONGEST_HEADER) return [];
+  for (const separator of APART) {
+    const names = partsBetween(text, from, last, separator);
+    const column = names.findIndex((name) => name.end === end);
+    if (names.length < 2 || column === -1) continue;
+    if (!names.every((name) => NAME_OF_COLUMN.test(text.slice(name.start, name.end)))) continue;
+    const cells: Place[] = [];
+    for (let start = last + 1, rows = 0; start <= text.length && rows < MOST_ROWS_APART; rows++) {
+      const next = text.indexOf('\n', start);
+      const to = next === -1 ? text.length : next;
+      if (to - start > LONGEST_HEADER) break;
+      if (!RULER.test(text.slice(start, to))) {
+        const row = partsBetween(text, start, to, separator);
+        if (row.length !== names.length) break;
+        cells.push(row[column] as Place);
+      }
+      start = to + 1;
+    }
+    return cells.filter((cell) => cell.end > cell.start);
+  }
+  return [];
+}

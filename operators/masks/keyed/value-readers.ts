@@ -11,7 +11,7 @@ import { insertedValues } from './inserted-values.ts';
 import { matchEnd } from './key-names.ts';
 import { literalAt } from './literal.ts';
 import { itemsBelow, valuesBelow, valuesBeside } from './object-fields.ts';
-import { cellsBelow } from './tables.ts';
+import { cellsApart, cellsBelow } from './tables.ts';
 
 /** Reads the values that start at a place. None: nothing of the kind is there. */
 export type ReadValues = (text: string, start: number) => readonly Place[];
@@ -239,6 +239,8 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   block: linesOfBlock,
   /** The cells of a table below the name of their column. */
   column: cellsBelow,
+  /** The same where two spaces or a colon stand between cells. */
+  column_apart: cellsApart,
   /** The rest of a line, to a space. */
   line: /* @__PURE__ */ matching(/[^\s\\"']+/y),
   /** What stands between bars, tabs or spaces in a table. */
@@ -263,6 +265,9 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   hex: /* @__PURE__ */ matching(/hex(?:\([0-9a-f]\))?:[0-9a-f]{2}(?:,[0-9a-f]{2})+/iy),
   /** One word in what a language wraps around values. */
   wrapped: /* @__PURE__ */ matching(/[^\s"'`()[\]]{3,}/y),
+  /** A list of characters, and of bytes. */
+  characters: /* @__PURE__ */ matching(/(["']?)[^\s"',]\1(?:,\s?\1[^\s"',]\1){3,}/y),
+  numbers_of_bytes: /* @__PURE__ */ matching(/(?:0x)?[0-9a-f]{2,3}(?:,?\s{0,2}(?:0x)?[0-9a-f]{2,3}){5,}/iy),
   /** The rest of what stands between braces, in one word. */
   braced: /* @__PURE__ */ matching(/[^\s"'`{}]{3,200}/y),
   /** What stands between brackets, in one word. */
@@ -303,6 +308,7 @@ export const APART: ReadonlySet<string> = new Set([
   'below',
   'bound',
   'column',
+  'column_apart',
   'inserted',
   'items',
 ]);
