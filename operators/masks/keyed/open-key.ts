@@ -51,7 +51,7 @@ const SECTION = /^\s*\[[\w.-]*$/;
 /** A line that asks for a value, or says whose value follows. */
 const QUESTION = /^\s*(?:[\w-]{1,20}\s){0,3}$/;
 const QUESTION_REST = /^\p{L}{0,3}(?!\p{L})[^:：=\n]{0,160}[:：]\s*$/u;
-/** What ends a line with such a key, at the end of the name. */
+/** What ends a line with such a key, at the end of the name: see also {@link REST_END}. */
 const REST =
   /(?:["']?\s*:\s*(?:!!?\w+\s*)?(?:[|>][+-]?\d?[+-]?)?|["']?(?::[\w":\\]{1,90})?\]?\s*(?:=>|:?=)\s*\\?|["']?\)?\s*(?:=>?|:=?)\s*(?:[\w:.]{0,60}\(|[[{])|\s+\\|\]|\\{0,3}["'`]?\s*,?|["']\s*\{|["']?\]?\s*(?:=>?|:=?)\s*(?:["'`][^"'`]{0,900}["'`]\s*[\\+.&]|["'][^"']{0,900}\\)|::\s[A-Za-z0-9+/]{16,120}|(?:=["']?\$\(\s?cat)?\s?<<-?\s?["']?\w{2,20}["']?|\s?:?\s*<\/[\w:.-]+>|["'](?:\s[^<>]{0,300})?\/?>|>|[^:：=\n]{1,160}[:：])\s*$/y;
 const ELEMENT = /<[\w:.-]*$/;
@@ -102,13 +102,16 @@ export class OpenKeyFinder implements Finder {
     const hasColumns = OF_COLUMNS.test(line) && COLUMNS.test(line) && !LEVEL.test(line);
     const hasParameters = PARAMETER.test(line) && PARAMETERS.test(line);
     const hasColumnsApart = COLUMNS_APART.test(line);
-    if (!hasColumns && !hasColumnsApart && !hasParameters && !mayEndWithName(line, places)) return undefined;
+    const lineEnd = line.trimEnd().length;
+    const hasRest = mayHaveRest(line, lineEnd);
+    const isAnyLine = !hasColumns && !hasColumnsApart && !hasParameters && !hasRest;
+    if (isAnyLine && places?.every((place) => place + LONGEST_KEY < lineEnd)) return undefined;
     const names = compileVocabulary(this.#vocabulary).namesOfKeys();
     const found = names.in(line, places).filter(({ entry }) => canBeInLineBefore(entry));
     for (const name of found) {
       const before = line.slice(0, name.start);
       for (const end of names.endsOf(line, name)) {
-        if (matchEnd(REST, line, end) === -1) continue;
+        if ((!hasRest && end < lineEnd) || matchEnd(REST, line, end) === -1) continue;
         const rest = line.slice(end);
         const yaml = YAML_REST.exec(rest);
         if (yaml !== null && YAML_KEY.test(before)) return yaml[1] === undefined ? 'below' : 'block';
@@ -149,21 +152,15 @@ export class LineBeforeFinder implements Finder {
   }
 }
 
-/** Characters of a key, after the start of its name, and of what {@link REST} takes at the end of a line. */
-const LONGEST_KEY = 90;
-const LONGEST_REST = 160;
-/** What {@link REST} ends with, unless it has a tag or is empty. */
-const REST_END = ':：>|+-0123456789=\\(]"\',';
+/** Characters of a key at most, after the start of its name. */
+const LONGEST_KEY = 250;
+/** The last characters of what {@link REST} takes, and what it has if it ends with a letter or a digit. */
+const REST_END = ':：>|+-\\=([{])"\'`,.&';
+const REST_PART = /[!]|::|<<|[|>][+-]?\d/;
 
-/** Whether a name may start close to the end of a line, if the places of names are known. */
-function mayEndWithName(line: string, places: readonly number[] | undefined): boolean {
-  if (places === undefined) return true;
-  const end = line.trimEnd().length;
-  const mayHaveRest = REST_END.includes(line[end - 1] ?? '') || line.includes('!');
-  const from = end - LONGEST_KEY - (mayHaveRest ? LONGEST_REST : 0);
-  for (let i = 1; i < places.length; i += 2) if ((places[i] as number) > from) return true;
-  return false;
-}
+/** Whether a line may end with what {@link REST} takes, if that is not nothing. */
+const mayHaveRest = (line: string, end: number): boolean =>
+  REST_END.includes(line[end - 1] ?? '') || REST_PART.test(line);
 
 /** Names of few notations, such as commands, have their values in the same line. */
 const canBeInLineBefore = ({ only }: KeyName): boolean => only === undefined;
