@@ -3,12 +3,15 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import * as sdkLogs from '@opentelemetry/sdk-logs';
+import * as sdkTrace from '@opentelemetry/sdk-trace-base';
 import * as rxjs from 'rxjs';
 import * as zod from 'zod';
 import * as operators from '../operators/index.ts';
 import * as nodeOperators from '../operators/node.ts';
 import * as redact from '../redact/index.ts';
 import * as redactForNode from '../redact/node.ts';
+import * as redactForOtel from '../redact/otel.ts';
 import * as millrace from '../src/index.ts';
 import * as plugin from '../src/sdk/index.ts';
 import * as testing from '../src/testing/index.ts';
@@ -19,7 +22,7 @@ import { sourceFiles } from './support/sources.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
 /*
- * Examples of docstrings are run. They may use the names of rxjs, zod's `z`, `millrace/operators`,
+ * Examples of docstrings are run. They may use the names of rxjs, zod's `z`, the SDKs of OpenTelemetry, `millrace/operators`,
  * `millrace/operators/node`, `millrace/testing`, `millrace/plugin`, `millrace`, the file's own exports, Node's `fs`, `EventEmitter` and `Readable`, and `folder`: an
  * empty folder.
  *
@@ -44,6 +47,8 @@ const WITHOUT_EXAMPLE: Readonly<Record<string, string>> = {
 const globals: Scope = {
   ...rxjs,
   z: zod.z,
+  ...sdkLogs,
+  ...sdkTrace,
   fs,
   EventEmitter,
   Readable,
@@ -54,6 +59,7 @@ const globals: Scope = {
   ...millrace,
   ...redact,
   ...redactForNode,
+  ...redactForOtel,
 };
 const files = sourceFiles('operators', 'plugins', 'redact', 'src')
   .map(({ path, text }) => ({ path, examples: examplesOf(text) }))
@@ -75,6 +81,7 @@ describe('every exported function and class', () => {
     ...nodeOperators,
     ...redact,
     ...redactForNode,
+    ...redactForOtel,
     ...millrace,
   })
     .filter(([, value]) => typeof value === 'function')
