@@ -140,8 +140,8 @@ class PackRedactor implements Redactor {
           ? { json: 0, percent: 0, base64: 0 }
           : { json: decode.json ?? 2, percent: decode.percent === false ? 0 : 1, base64: decode.base64 ?? 2 },
       blocks: { lines: LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 },
-      replace: replaceByActions(action),
-      isAddition: additionsOf(action),
+      replace: replaceByActions({ action }),
+      isAddition: additionsOf({ action }),
       onMask: (rule, count) => this.#masked.set(rule, (this.#masked.get(rule) ?? 0) + count),
     });
   }

@@ -1,68 +1,118 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { nameOfRule } from '../../operators/internal-masks.ts';
 import { globToExpression } from '../packs/load-packs.ts';
+import { isPseudonym, keyedHash, keyedPseudonyms, SessionPseudonyms } from './pseudonyms.ts';
+
+/** A key: the environment variable that has it, or the key itself. */
+export interface HashKey {
+  readonly key_env?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** A hash under a key, or under the first one of several: the others are those of events that were masked before. */
+export interface HashAction extends HashKey {
+  readonly keys?: readonly HashKey[] | undefined;
+  /** Hexadecimal digits: 12 by default. */
+  readonly length?: number | undefined;
+}
 
 /** What replaces a value: its rule's name, with or without something of the value. */
 export type RedactAction =
   | 'name'
   | { readonly keep_last: number }
   | { readonly mask_char: string }
-  | {
-      readonly hmac: {
-        /** The environment variable with the key, or the key itself. */
-        readonly key_env?: string | undefined;
-        readonly key?: string | undefined;
-        /** Hexadecimal digits: 12 by default. */
-        readonly length?: number | undefined;
-      };
-    };
+  | { readonly hmac: HashAction };
 
-const HMAC_LENGTH = 12;
+/** Pseudonyms that are counted while the process runs, or hashes under a key. */
+export type Pseudonyms = 'session' | HashAction;
+
+/** What replaces values. `pseudonyms` are for those that have no action. */
+export interface RedactActions {
+  readonly action: Readonly<Record<string, RedactAction>>;
+  readonly pseudonyms?: Pseudonyms | undefined;
+}
+
+export const HASH_LENGTH = 12;
 /** No more of a value is shown than this share of it. */
 const SHOWN_SHARE = 1 / 4;
 
+type Replace = (value: string, id: string) => string;
+
 /**
  * Replaces values as `action` says for their rules. A rule's own entry comes first, then the first pattern that matches
- * it, then `default`.
+ * it, then `pseudonyms`, then `default`.
  *
- * @throws Error if the key of an `hmac` is not in the environment.
+ * @param session counts pseudonyms
+ * @throws Error if the key of a hash is not in the environment.
  */
 export function replaceByActions(
-  actions: Readonly<Record<string, RedactAction>>,
-): (value: string, id: string) => string {
+  { action: actions, pseudonyms }: RedactActions,
+  session = () => new SessionPseudonyms(),
+): Replace {
   const patterns = Object.entries(actions)
     .filter(([pattern]) => pattern.includes('*'))
     .map(([pattern, action]) => [globToExpression(pattern), action] as const);
-  const actionOf = (id: string): RedactAction => {
-    if (id !== 'default' && Object.hasOwn(actions, id)) return actions[id] as RedactAction;
-    return patterns.find(([expression]) => expression.test(id))?.[1] ?? actions.default ?? 'name';
+  const replaceOthers = pseudonyms === undefined ? undefined : replaceByPseudonyms(pseudonyms, session);
+  const replaceOf = (id: string): Replace => {
+    const own = id !== 'default' && Object.hasOwn(actions, id) ? actions[id] : undefined;
+    const action = own ?? patterns.find(([expression]) => expression.test(id))?.[1];
+    if (action === undefined && replaceOthers !== undefined) return replaceOthers;
+    return replaceBy(action ?? actions.default ?? 'name', nameOfRule(id));
   };
-  const known = new Map<string, (value: string) => string>();
+  const known = new Map<string, Replace>();
   return (value, id) => {
     let replace = known.get(id);
     if (replace === undefined) {
-      replace = replaceBy(actionOf(id), nameOfRule(id));
+      replace = replaceOf(id);
       known.set(id, replace);
     }
-    return replace(value);
+    return replace(value, id);
   };
 }
 
 /** Whether one of these actions adds this to the name of a rule: `1111` of `<:card:1111:>`. */
-export function additionsOf(actions: Readonly<Record<string, RedactAction>>): (text: string) => boolean {
+export function additionsOf({ action }: RedactActions): (text: string) => boolean {
   let mostKept = 0;
-  const hmacLengths = new Set<number>();
-  for (const action of Object.values(actions)) {
-    if (action === 'name') continue;
-    if ('keep_last' in action) mostKept = Math.max(mostKept, action.keep_last);
-    else if ('hmac' in action) hmacLengths.add(action.hmac.length ?? HMAC_LENGTH);
+  const hashLengths = new Set<number>();
+  for (const one of Object.values(action)) {
+    if (one === 'name') continue;
+    if ('keep_last' in one) mostKept = Math.max(mostKept, one.keep_last);
+    else if ('hmac' in one) hashLengths.add(one.hmac.length ?? HASH_LENGTH);
   }
-  return (text) => [...text].length <= mostKept || (hmacLengths.has(text.length) && /^[0-9a-f]+$/.test(text));
+  return (text) => [...text].length <= mostKept || (hashLengths.has(text.length) && /^[0-9a-f]+$/.test(text));
 }
 
-function replaceBy(action: RedactAction, name: string): (value: string) => string {
+/** Whether a text is one of these pseudonyms, so that it is not masked again. Undefined if there are none. */
+export function pseudonymsOf({ pseudonyms }: RedactActions): ((text: string) => boolean) | undefined {
+  if (pseudonyms === undefined) return undefined;
+  const kind = pseudonyms === 'session' ? 'session' : (pseudonyms.length ?? HASH_LENGTH);
+  return (text) => isPseudonym(text, kind);
+}
+
+/** The keys of a hash, with the one for new events first. */
+export const keysOf = ({ keys, ...single }: HashAction): readonly HashKey[] => keys ?? [single];
+
+/** Undefined if the environment does not have it. */
+export function keyOf({ key, key_env }: HashKey): string | undefined {
+  return key || (key_env === undefined ? undefined : process.env[key_env]) || undefined;
+}
+
+/** The key that new events are masked with. */
+function currentKey(action: HashAction): string {
+  const [first = {}] = keysOf(action);
+  const key = keyOf(first);
+  if (key === undefined) throw new Error(`the environment variable ${first.key_env} is not set`);
+  return key;
+}
+
+function replaceByPseudonyms(pseudonyms: Pseudonyms, session: () => SessionPseudonyms): Replace {
+  if (pseudonyms === 'session') {
+    const counted = session();
+    return (value, id) => counted.of(value, id);
+  }
+  return keyedPseudonyms(currentKey(pseudonyms), pseudonyms.length ?? HASH_LENGTH);
+}
+
+function replaceBy(action: RedactAction, name: string): Replace {
   const fixed = `<:${name}:>`;
   if (action === 'name') return () => fixed;
   if ('mask_char' in action) return (value) => action.mask_char.repeat([...value].length);
@@ -73,10 +123,7 @@ function replaceBy(action: RedactAction, name: string): (value: string) => strin
       return shown === 0 ? fixed : `<:${name}:${characters.slice(-shown).join('')}:>`;
     };
   }
-  const { key_env, length = HMAC_LENGTH } = action.hmac;
-  const key = action.hmac.key ?? (key_env === undefined ? undefined : process.env[key_env]);
-  if (key === undefined || key === '') throw new Error(`the environment variable ${key_env} is not set`);
-  const keyed = hmac.create(sha256, utf8ToBytes(key));
-  const digestOf = (value: string) => bytesToHex(keyed.clone().update(utf8ToBytes(value)).digest());
-  return (value) => `<:${name}:${digestOf(value).slice(0, length)}:>`;
+  const hashOf = keyedHash(currentKey(action.hmac));
+  const length = action.hmac.length ?? HASH_LENGTH;
+  return (value) => `<:${name}:${hashOf(value).slice(0, length)}:>`;
 }

@@ -16,10 +16,11 @@ import { type NamedPack, resolvePackRules } from '../packs/load-packs.ts';
 import { TimeLimit } from '../time-limits/bounded-time.ts';
 import { linearEngine } from '../time-limits/linear-time.ts';
 import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
-import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
+import { SessionPseudonyms } from './pseudonyms.ts';
+import { additionsOf, pseudonymsOf, type RedactActions, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
-export interface RedactSettings {
+export interface RedactSettings extends RedactActions {
   readonly packs: readonly NamedPack[];
   readonly disable: readonly string[];
   readonly confidence: Confidence;
@@ -27,7 +28,6 @@ export interface RedactSettings {
   readonly decode: false | { readonly json: number; readonly percent: boolean; readonly base64: number };
   readonly blocks: false | { readonly lines: number; readonly timeout: number };
   readonly entropy?: EntropyRuleOptions | false | undefined;
-  readonly action: Readonly<Record<string, RedactAction>>;
   readonly audit?: { readonly path: string } | undefined;
   readonly mode: 'mask' | 'report';
   readonly rules: Readonly<Record<string, string | RedactRule>>;
@@ -56,7 +56,7 @@ export function createRedactor(
   settings: RedactSettings,
   { now, onMask, onFind, limit = new TimeLimit() }: CreateRedactorOptions,
 ): Redactor {
-  const { confidence, allow, decode, blocks, entropy, action } = settings;
+  const { confidence, allow, decode, blocks, entropy } = settings;
   return new Redactor({
     rules: rulesOf(settings),
     confidence,
@@ -65,14 +65,23 @@ export function createRedactor(
     allowedKeys: allow.keys,
     decode: decode === false ? NO_LAYERS : { ...decode, percent: decode.percent ? 1 : 0 },
     blocks: blocks === false ? undefined : { lines: blocks.lines, timeoutMs: blocks.timeout * 1000, now },
-    replace: replaceByActions(action),
-    isAddition: additionsOf(action),
+    replace: replaceByActions(settings, sessionOfProcess),
+    isAddition: additionsOf(settings),
+    isMask: pseudonymsOf(settings),
     onMask,
     onFind,
     boundTime: limit.bound,
     isLate: limit.isLate,
     linearEngine,
   });
+}
+
+let session: SessionPseudonyms | undefined;
+
+/** All processors count together: a pseudonym stands for one value, whichever pipeline it comes from. */
+function sessionOfProcess(): SessionPseudonyms {
+  session ??= new SessionPseudonyms();
+  return session;
 }
 
 const NO_LAYERS = { json: 0, percent: 0, base64: 0 };

@@ -16,6 +16,7 @@ import {
   seconds,
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../expressions/mask-rule-schema.ts';
+import { type HashAction, keyOf, keysOf } from '../masks/redact-actions.ts';
 import { redacting } from '../masks/redact-masking.ts';
 import {
   DEFAULT_PACKS,
@@ -59,18 +60,28 @@ export const traits = {
   needsOrder: ({ config }: { config: RedactProcessConfig }) => neededOrder(config) !== undefined,
 };
 
+const keyEnv = () => z.string().min(1).describe('The environment variable that has the key.');
+const hashLength = () =>
+  integer().min(8).max(64).default(12).describe('How many hexadecimal digits are shown.');
+const Hash = z.union([
+  z.strictObject({ key_env: keyEnv(), length: hashLength() }),
+  z.strictObject({
+    keys: z
+      .array(z.strictObject({ key_env: keyEnv() }))
+      .min(1)
+      .max(16)
+      .describe(
+        'Several keys, the newest first: it is the one that masks. `millrace hash` also finds events that the others have masked.',
+      ),
+    length: hashLength(),
+  }),
+]);
+
 const Action = z.union([
   z.literal('name'),
   z.strictObject({ keep_last: integer().min(1).max(64).describe('How many last characters stay.') }),
   z.strictObject({ mask_char: oneCharacter().describe('Replaces each character of the secret.') }),
-  z.strictObject({
-    hmac: z
-      .strictObject({
-        key_env: z.string().min(1).describe('The environment variable that has the key.'),
-        length: integer().min(8).max(64).default(12).describe('How many hexadecimal digits are shown.'),
-      })
-      .describe('Replaces the secret by a hash, the same for the same secret.'),
-  }),
+  z.strictObject({ hmac: Hash.describe('Replaces the secret by a hash, the same for the same secret.') }),
 ]);
 
 const OwnRule = z.union([Expression, z.strictObject(RULE_FIELDS)]);
@@ -180,6 +191,13 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
     .record(z.string(), Action)
     .default({ default: 'name' })
     .describe('The replacement of a secret: by rule, pattern or `default`.'),
+  pseudonyms: z
+    .union([z.literal('session'), Hash])
+    .optional()
+    .meta({ examples: ['session', { key_env: 'MASK_KEY' }] })
+    .describe(
+      'Replaces secrets by pseudonyms such as `<:EMAIL_1:>`, in place of `default`. With `session` they are counted, and hold until the process ends; with a key they have a hash in place of a number, which is the same in every process.',
+    ),
   audit: z
     .strictObject({ path: path().describe('The file that is written.') })
     .optional()
@@ -207,22 +225,29 @@ export function checkPipeline({
   const need = pipeline.workers > 1 ? neededOrder(config) : undefined;
   if (need === undefined) return [];
   const message =
-    `\`${name}\`, a \`redact\` processor, cannot run in a worker with \`${need.field}\`, which needs all lines of a file in ` +
-    `their order; remove \`workers\`, or ${need.instead}`;
+    `\`${name}\`, a \`redact\` processor, cannot run in a worker with \`${need.field}\`, which ${need.why}; ` +
+    `remove \`workers\`, or ${need.instead}`;
   return [{ message }];
 }
 
 /** Blocks of lines, and what is written of the lines, need the lines of a file in their order. */
 function neededOrder(config: RedactProcessConfig) {
-  if (config.mode === 'report') return { field: 'mode: report', instead: 'set `mode: mask`' };
-  if (config.audit !== undefined) return { field: 'audit', instead: 'remove `audit`' };
+  const why = 'needs all lines of a file in their order';
+  if (config.mode === 'report') return { field: 'mode: report', why, instead: 'set `mode: mask`' };
+  if (config.audit !== undefined) return { field: 'audit', why, instead: 'remove `audit`' };
+  if (config.pseudonyms === 'session')
+    return {
+      field: 'pseudonyms: session',
+      why: 'counts values of all events together',
+      instead: 'use pseudonyms with a key, which are the same in every worker',
+    };
   if (config.blocks === false) return undefined;
   const cost = 'of a private key whose lines are separate events, only the first line is then masked';
-  return { field: 'blocks', instead: `set \`blocks: false\`, which has a cost: ${cost}` };
+  return { field: 'blocks', why, instead: `set \`blocks: false\`, which has a cost: ${cost}` };
 }
 
 export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
-  const { packs, rules, action } = config;
+  const { packs, rules, action, pseudonyms } = config;
   const problems = [...ownRuleProblems(config), ...namedRuleProblems(config), ...allowProblems(config)];
   if (Object.keys(rules).length === 0 && Object.keys(resolvePackRules(packs)).length === 0) {
     problems.push({
@@ -232,13 +257,31 @@ export function checkConfig({ config }: { config: RedactProcessConfig }): readon
     });
   }
   for (const [rule, one] of Object.entries(action)) {
-    if (typeof one !== 'object' || !('hmac' in one)) continue;
-    const key = one.hmac.key_env;
-    const value = process.env[key];
-    if (value !== undefined && value !== '') continue;
-    const message = `the environment variable ${key} is not set; hmac requires a secret key in it`;
-    problems.push({ path: ['action', rule, 'hmac', 'key_env'], message });
+    if (typeof one === 'object' && 'hmac' in one)
+      problems.push(...hashProblems(one.hmac, ['action', rule, 'hmac']));
   }
+  if (typeof pseudonyms === 'object') problems.push(...hashProblems(pseudonyms, ['pseudonyms']));
+  if (pseudonyms !== undefined && (action.default ?? 'name') !== 'name') {
+    const message = '`pseudonyms` takes the place of `action.default`; write only one of them';
+    problems.push({ path: ['pseudonyms'], message });
+  }
+  return problems;
+}
+
+/** The key that masks must be there. Older ones are needed to find old events only. */
+function hashProblems(hash: HashAction, path: readonly string[]): ConfigProblem[] {
+  const [first = {}, ...older] = keysOf(hash);
+  const at = hash.keys === undefined ? [...path] : [...path, 'keys', 0];
+  const problems: ConfigProblem[] = [];
+  if (keyOf(first) === undefined) {
+    const message = `the environment variable ${first.key_env} is not set; it must have the key of the hash`;
+    problems.push({ path: [...at, 'key_env'], message });
+  }
+  older.forEach(({ key_env }, index) => {
+    if (key_env !== first.key_env) return;
+    const message = `${key_env} is the first key already, so this has no effect; name the variable of an older key`;
+    problems.push({ path: [...path, 'keys', index + 1, 'key_env'], message });
+  });
   return problems;
 }
 

@@ -426,6 +426,27 @@ function withRules(command: Command): Command {
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 
+export function addHash(program: Command, ended: Ended): void {
+  addCommand(program, 'hash [file...]', {
+    usage: 'FILE...',
+    summary: 'print what a value looks like in events that redact masked with a key',
+    description:
+      'Reads values from standard input, one a line, and prints the hashes that stand in their place in masked events: ' +
+      'under each key that `redact` processors of the configuration name, also those of earlier times. Values are not ' +
+      'arguments, so that neither `ps` nor the history of a shell has them. The exit code is 0, or 1 if the environment lacks a ' +
+      'key, or 2 if the configuration or the command line is wrong.',
+    takesFiles: true,
+    examples: [
+      'millrace hash pipelines.yaml < value.txt',
+      'millrace hash pipelines.yaml < value.txt | cut -f1 | grep -Ff - masked/*.jsonl',
+    ],
+  }).action(async (files: string[]) => {
+    requireFiles('hash', files);
+    const { hash } = await import('./hash.ts');
+    ended(await hash(files));
+  });
+}
+
 export interface PacksOptions {
   /** The pack to test. */
   readonly test?: string;

@@ -144,13 +144,15 @@ export type IsAddition = (text: string) => boolean;
  * anything else make no mask, so that `<:hunter2:>` is not taken for one.
  *
  * @param names of rules that are in use
+ * @param isMask whether something else in the brackets makes a mask, such as a pseudonym
  */
 export function ownMasks(
   names: ReadonlySet<string>,
   isAddition: IsAddition,
+  isMask: (mask: string) => boolean = () => false,
 ): (value: string, text: string, start: number) => boolean {
   const isOwn = (content: string) => {
-    if (names.has(content)) return true;
+    if (names.has(content) || isMask(`<:${content}:>`)) return true;
     for (let at = content.indexOf(':'); at !== -1; at = content.indexOf(':', at + 1)) {
       if (names.has(content.slice(0, at)) && isAddition(content.slice(at + 1))) return true;
     }

@@ -40,6 +40,8 @@ interface CompileRedactRulesOptions {
   readonly replace: ReplaceValue;
   /** What `replace` adds to names of rules: `1111` of `<:card:1111:>`. Nothing by default. */
   readonly isAddition?: IsAddition | undefined;
+  /** Whether a text is a mask by another name than that of a rule: `<:EMAIL_1:>`. None is by default. */
+  readonly isMask?: ((mask: string) => boolean) | undefined;
   /** Undefined: the entropy rule is on at low confidence. */
   readonly entropy?: EntropyRuleOptions | false | undefined;
   readonly linearEngine?: LinearEngine | undefined;
@@ -102,7 +104,11 @@ export function compileRedactRules(
   const ids = [...Object.keys(rules), ENTROPY_RULE, KEY_FRAGMENT];
   const context: RuleContext = {
     least,
-    isInMask: ownMasks(new Set([...ids, ...ids.map(nameOfRule)]), options.isAddition ?? (() => false)),
+    isInMask: ownMasks(
+      new Set([...ids, ...ids.map(nameOfRule)]),
+      options.isAddition ?? (() => false),
+      options.isMask,
+    ),
     isMaskable: (value, isSecret, text, start, isKeyed) =>
       !hasAllowedKey(text, start) && isMaskable(value, isSecret, text, start, isKeyed),
     replace: options.replace,

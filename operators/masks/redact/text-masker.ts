@@ -45,6 +45,8 @@ export interface RedactorOptions {
   readonly blocks?: (BlockLimits & { readonly now: () => number }) | undefined;
   readonly replace: ReplaceValue;
   readonly isAddition?: IsAddition | undefined;
+  /** Whether a text is a mask by another name than that of a rule: `<:EMAIL_1:>`. None is by default. */
+  readonly isMask?: ((mask: string) => boolean) | undefined;
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
   /** Told of each value that is masked, with its place in its string. Masking is slower with it. */
   readonly onFind?: ((finding: Finding) => void) | undefined;
