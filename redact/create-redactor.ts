@@ -14,7 +14,9 @@ import {
   Redactor as Rules,
 } from '../operators/internal-redact.ts';
 import { additionsOf, replaceByActions } from '../plugins/masks/redact-actions.ts';
+import { mapStrings } from './map-strings.ts';
 import { packRules } from './packs.ts';
+import type { Pseudonyms } from './pseudonyms.ts';
 
 /** What replaces a value: the name of its rule, its last characters, a character for each of its own, or a keyed hash of it. */
 export type ReplaceAction =
@@ -49,6 +51,8 @@ export interface RedactorOptions {
   readonly entropy?: EntropyRuleOptions | false | undefined;
   /** What replaces a value: by the id of its rule, a pattern with `*`, or `default`. Default: `<:name of the rule:>`. */
   readonly action?: Readonly<Record<string, ReplaceAction>> | undefined;
+  /** Replaces values that may be given back by pseudonyms: see `createPseudonyms`. They come before actions. */
+  readonly pseudonyms?: Pseudonyms | undefined;
   /** The most characters of a string. A longer one is replaced as a whole. 4,000,000 by default. */
   readonly maxLength?: number | undefined;
 }
@@ -75,6 +79,13 @@ export interface Redactor {
   /** Begins a text that arrives in pieces. */
   stream(options?: { readonly mostHeld?: number | undefined }): RedactedStream;
   report(): RedactionReport;
+  /**
+   * Returns a redactor with the same rules, which are not made again, and with the pseudonyms of another conversation. It has a report of
+   * its own.
+   */
+  withPseudonyms(pseudonyms: Pseudonyms): Redactor;
+  /** The pseudonyms that it uses. */
+  readonly pseudonyms: Pseudonyms | undefined;
 }
 
 const UNMASKABLE = '<:unmaskable:>';
@@ -95,6 +106,7 @@ const CHECKS: Checks<RedactorOptions> = {
   decode: (value) => value === false || OBJECT(value) === true || 'an object or false',
   entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
   action: OBJECT,
+  pseudonyms: OBJECT,
   maxLength: COUNT,
 };
 
@@ -114,21 +126,27 @@ const CHECKS: Checks<RedactorOptions> = {
  */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   checkOptions('createRedactor', options, CHECKS);
-  return new PackRedactor(options);
+  const { maxLength = LONGEST, pseudonyms } = options;
+  return new PackRedactor(new SharedRules(options), maxLength, pseudonyms);
 }
 
-class PackRedactor implements Redactor {
+/** What a redactor makes of the values that its rules find. */
+interface RulesUser {
+  readonly pseudonyms: Pseudonyms | undefined;
+  count(rule: string, count: number): void;
+}
+
+/** Rules for the redactors of several conversations. Masking is synchronous, so one of them uses the rules at a time. */
+class SharedRules {
   readonly #rules: Rules;
-  readonly #maxLength: number;
-  readonly #masked = new Map<string, number>();
-  #unmaskable = 0;
+  #user: RulesUser | undefined;
   #streams = 0;
 
   constructor(options: RedactorOptions) {
     const { packs, disable, rules = {}, confidence = 'medium', allow = {}, decode = {} } = options;
-    const { entropy, action = {}, maxLength = LONGEST } = options;
+    const { entropy, action = {} } = options;
     refuseSlow(rules);
-    this.#maxLength = maxLength;
+    const replace = replaceByActions({ action });
     this.#rules = new Rules({
       rules: { ...rules, ...packRules(packs, disable) },
       confidence,
@@ -140,16 +158,61 @@ class PackRedactor implements Redactor {
           ? { json: 0, percent: 0, base64: 0 }
           : { json: decode.json ?? 2, percent: decode.percent === false ? 0 : 1, base64: decode.base64 ?? 2 },
       blocks: { lines: LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 },
-      replace: replaceByActions({ action }),
+      replace: (value, id) => this.#user?.pseudonyms?.pseudonymOf(value, id) ?? replace(value, id),
       isAddition: additionsOf({ action }),
-      onMask: (rule, count) => this.#masked.set(rule, (this.#masked.get(rule) ?? 0) + count),
+      isMask: (mask) => this.#user?.pseudonyms?.isPseudonym(mask) === true,
+      onMask: (rule, count) => this.#user?.count(rule, count),
     });
+  }
+
+  use<T>(user: RulesUser, work: (rules: Rules) => T): T {
+    const before = this.#user;
+    this.#user = user;
+    try {
+      return work(this.#rules);
+    } finally {
+      this.#user = before;
+    }
+  }
+
+  stream(user: RulesUser, mostHeld: number): RedactedStream {
+    const name = `stream ${++this.#streams}`;
+    const stream = this.use(user, (rules) => new PieceMasker(rules.stream(name, mostHeld)));
+    return {
+      get held() {
+        return stream.held;
+      },
+      write: (piece) => this.use(user, () => stream.write(piece)),
+      flush: () => this.use(user, () => stream.flush()),
+      end: () => this.use(user, () => stream.end()),
+    };
+  }
+}
+
+class PackRedactor implements Redactor {
+  readonly pseudonyms: Pseudonyms | undefined;
+  readonly #shared: SharedRules;
+  readonly #maxLength: number;
+  readonly #masked = new Map<string, number>();
+  readonly #user: RulesUser;
+  #unmaskable = 0;
+
+  constructor(shared: SharedRules, maxLength: number, pseudonyms: Pseudonyms | undefined) {
+    this.#shared = shared;
+    this.#maxLength = maxLength;
+    this.pseudonyms = pseudonyms;
+    this.#user = {
+      pseudonyms,
+      count: (rule, count) => this.#masked.set(rule, (this.#masked.get(rule) ?? 0) + count),
+    };
   }
 
   redact<T>(value: T): Masked<T>;
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
-    return this.#rules.maskValue(value, this.#replaced);
+    const masked = this.#shared.use(this.#user, (rules) => rules.maskValue(value, this.#replaced));
+    const { pseudonyms } = this;
+    return pseudonyms === undefined ? masked : mapStrings(masked, (text) => pseudonyms.hide(text));
   }
 
   redactJson(json: string): string {
@@ -164,17 +227,23 @@ class PackRedactor implements Redactor {
   }
 
   stream({ mostHeld = MOST_HELD }: { readonly mostHeld?: number | undefined } = {}): RedactedStream {
-    return new PieceMasker(this.#rules.stream(`stream ${++this.#streams}`, mostHeld));
+    return this.#shared.stream(this.#user, mostHeld);
   }
 
   report(): RedactionReport {
     return { masked: Object.fromEntries(this.#masked), unmaskable: this.#unmaskable };
   }
 
+  withPseudonyms(pseudonyms: Pseudonyms): Redactor {
+    return new PackRedactor(this.#shared, this.#maxLength, pseudonyms);
+  }
+
   #text(text: string): string {
     if (text.length > this.#maxLength) return this.#replaced();
     try {
-      return this.#rules.maskText(text);
+      const masked = this.#shared.use(this.#user, (rules) => rules.maskText(text));
+      // Rules find some values by what is around them only. Somewhere else, such as in the answer of a model, they are known by now.
+      return this.pseudonyms?.hide(masked) ?? masked;
     } catch {
       return this.#replaced();
     }

@@ -20,5 +20,14 @@ export {
   type RedactorOptions,
   type ReplaceAction,
 } from './create-redactor.ts';
+export { type RedactFetchOptions, redactFetch } from './fetch.ts';
+export type { Unmaskable } from './mask-model-request.ts';
 export { packNames, packRules } from './packs.ts';
+export {
+  createPseudonyms,
+  type PseudonymCounts,
+  type Pseudonyms,
+  type PseudonymsOptions,
+  type RestoredStream,
+} from './pseudonyms.ts';
 export { iterateRedacted, redactedTransform, type StreamOptions } from './streams.ts';

@@ -1,0 +1,176 @@
+import { type Checks, checkOptions, MaskError } from '../operators/internal-redact.ts';
+import type { Redactor } from './create-redactor.ts';
+import { maskModelRequest, type Unmaskable } from './mask-model-request.ts';
+import type { Pseudonyms } from './pseudonyms.ts';
+import { EventRestorer } from './restore-events.ts';
+import { restoreValue } from './restore-value.ts';
+
+export interface RedactFetchOptions {
+  /** Masks requests. If it has pseudonyms, those in answers are turned back. */
+  readonly redactor: Redactor;
+  /**
+   * What is done with a request that cannot be masked, because its body is no JSON, such as an upload, or has an image, audio or a file
+   * in it. `refuse`, the default: the call is rejected, and nothing is sent. `pass`: that part is sent as it is.
+   */
+  readonly unmaskable?: Unmaskable | undefined;
+}
+
+const CHECKS: Checks<RedactFetchOptions> = {
+  redactor: (value) =>
+    typeof (value as Redactor | null)?.redact === 'function' || 'a redactor of createRedactor',
+  unmaskable: (value) => value === 'refuse' || value === 'pass' || "'refuse' or 'pass'",
+};
+
+/**
+ * Returns a `fetch` for the SDK of a language model, which masks what leaves in the body of a request, and turns back pseudonyms in
+ * the answer, streams included. It knows the APIs of OpenAI (`chat/completions`, `responses`, `embeddings`) and all that are
+ * compatible with them, and of Anthropic (`messages`).
+ *
+ * Headers and the URL stay as they are: they have the key of the call.
+ *
+ * @param fetch what sends requests, such as `globalThis.fetch`.
+ * @throws TypeError for an option that is unknown or of the wrong type. The `fetch` that it returns rejects with a MaskError what it refuses.
+ *
+ * @example
+ * const echo = async (_url, { body }) => Response.json({ sent: body, answer: 'Dear <:EMAIL_1:>' });
+ * const redactor = createRedactor({ packs: ['default', 'pii/contact'], pseudonyms: createPseudonyms() });
+ * const fetch = redactFetch(echo, { redactor });
+ * const messages = [{ role: 'user', content: 'Write to ada@example.org, password=Tr0ub4dor&3' }];
+ * const response = await fetch('http://localhost/v1/chat/completions', { method: 'POST', body: JSON.stringify({ messages }) });
+ * (await response.json()).answer; // 'Dear ada@example.org'
+ */
+export function redactFetch(
+  fetch: typeof globalThis.fetch,
+  { redactor, ...options }: RedactFetchOptions,
+): typeof globalThis.fetch {
+  checkOptions('redactFetch', { redactor, ...options }, CHECKS);
+  const { unmaskable = 'refuse' } = options;
+  const maskJson = (text: string) => JSON.stringify(maskModelRequest(JSON.parse(text), redactor, unmaskable));
+  return async (input, init) => {
+    const response = await fetch(...(await maskedCall(input, init, unmaskable, maskJson)));
+    return redactor.pseudonyms === undefined ? response : restored(response, redactor.pseudonyms);
+  };
+}
+
+type SentBody = NonNullable<RequestInit['body']>;
+type Call = Parameters<typeof globalThis.fetch>;
+
+async function maskedCall(
+  input: Call[0],
+  init: RequestInit | undefined,
+  unmaskable: Unmaskable,
+  maskJson: (text: string) => string,
+): Promise<Call> {
+  // Not `instanceof`: there may be several implementations.
+  const request = typeof input === 'object' && 'headers' in input ? input : undefined;
+  const body = init?.body ?? request?.body ?? undefined;
+  if (body === undefined) return [input, init];
+  const headers = new Headers(init?.headers ?? request?.headers);
+  if (isBlob(body) && body.type !== '' && !headers.has('content-type'))
+    headers.set('content-type', body.type);
+  headers.delete('content-length');
+  const masked = await maskedBody(body, headers, unmaskable, maskJson);
+  const changed: RequestInit = { ...init, body: masked, headers };
+  if (masked instanceof ReadableStream) Object.assign(changed, { duplex: 'half' });
+  if (request === undefined) return [input, changed];
+  const Made = request.constructor as typeof Request;
+  return [new Made(request, changed), undefined];
+}
+
+const JSON_TYPE = /^[\w.-]+\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const isBlob = (body: unknown): body is Blob => body instanceof Blob;
+
+async function maskedBody(
+  body: SentBody,
+  headers: Headers,
+  unmaskable: Unmaskable,
+  maskJson: (text: string) => string,
+): Promise<SentBody> {
+  const type = headers.get('content-type');
+  let sent = body;
+  if ((type === null || JSON_TYPE.test(type)) && !headers.has('content-encoding') && hasBytes(body)) {
+    sent = await new Response(body).arrayBuffer();
+    try {
+      return maskJson(new TextDecoder('utf-8', { fatal: true }).decode(sent));
+    } catch (error) {
+      if (error instanceof MaskError) throw error;
+    }
+  }
+  if (unmaskable === 'pass') return sent;
+  throw new MaskError(
+    'redactFetch has sent nothing, because the body of the request is no JSON, which it can mask; ' +
+      "send it by another fetch if it has nothing to hide, or set unmaskable: 'pass'",
+  );
+}
+
+function hasBytes(body: unknown): boolean {
+  if (typeof body === 'string' || body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return true;
+  return isBlob(body) || body instanceof ReadableStream;
+}
+
+/** Turns back pseudonyms in a text that arrives in pieces. */
+interface Restorer {
+  write(piece: string): string;
+  end(): string;
+}
+
+/** What is no longer true of a body that has been decoded and changed. */
+const OF_BODY = ['content-length', 'content-encoding', 'content-md5', 'content-digest', 'digest', 'etag'];
+
+function restored(response: Response, pseudonyms: Pseudonyms): Response {
+  const restorer = restorerFor(response.headers.get('content-type') ?? '', pseudonyms);
+  if (restorer === undefined || response.body === null) return response;
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const body = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, controller) {
+        const text = restorer.write(decoder.decode(bytes, { stream: true }));
+        if (text !== '') controller.enqueue(encoder.encode(text));
+      },
+      flush(controller) {
+        const text = restorer.write(decoder.decode()) + restorer.end();
+        if (text !== '') controller.enqueue(encoder.encode(text));
+      },
+    }),
+  );
+  const { status, statusText, url, redirected } = response;
+  const headers = new Headers(response.headers);
+  for (const name of OF_BODY) headers.delete(name);
+  // A response that a program makes has no URL.
+  return Object.defineProperties(new Response(body, { status, statusText, headers }), {
+    url: { value: url },
+    redirected: { value: redirected },
+  });
+}
+
+function restorerFor(type: string, pseudonyms: Pseudonyms): Restorer | undefined {
+  if (/^text\/event-stream\b/i.test(type)) return new EventRestorer(pseudonyms);
+  if (JSON_TYPE.test(type)) return new JsonRestorer(pseudonyms);
+  return /^text\/plain\b/i.test(type) ? pseudonyms.stream() : undefined;
+}
+
+/** A document of JSON, which is read as a whole. */
+class JsonRestorer implements Restorer {
+  readonly #pseudonyms: Pseudonyms;
+  #text = '';
+
+  constructor(pseudonyms: Pseudonyms) {
+    this.#pseudonyms = pseudonyms;
+  }
+
+  write(piece: string): string {
+    this.#text += piece;
+    return '';
+  }
+
+  end(): string {
+    try {
+      const value = JSON.parse(this.#text);
+      const restored = restoreValue(value, this.#pseudonyms);
+      return restored === value ? this.#text : JSON.stringify(restored);
+    } catch {
+      return this.#text;
+    }
+  }
+}
