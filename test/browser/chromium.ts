@@ -7,12 +7,18 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
+import { it } from '@jest/globals';
 
 /** Debian's chromium, or undefined. */
 export const CHROMIUM = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'chromium'))
   .find((file) => existsSync(file));
+
+/** `it` for tests that need it: their names say if it is not there. */
+export const itInChromium: typeof it.skip = CHROMIUM === undefined ? it.skip : it;
+export const skipped =
+  CHROMIUM === undefined ? ' (SKIPPED: there is no chromium; apt-get install chromium)' : '';
 
 // Nothing but the page: no first-run pages, no updates, no traffic of its own.
 const FLAGS = [

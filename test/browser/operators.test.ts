@@ -1,35 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BuildOptions, build } from 'esbuild';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import * as operators from '../../operators/index.ts';
-import { ROOT, upToDateBuild } from '../support/build.ts';
-import { CHROMIUM, runInChromium } from './chromium.ts';
-
-const itInChromium = CHROMIUM === undefined ? it.skip : it;
-const skipped = CHROMIUM === undefined ? ' (SKIPPED: there is no chromium; apt-get install chromium)' : '';
-
-/** Bundles a module for browsers, with nothing in place of Node's modules: an import of one is an error. */
-async function bundle(contents: string, options: BuildOptions = {}) {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-    bundle: true,
-    platform: 'browser',
-    format: 'esm',
-    target: 'es2022',
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-    ...options,
-  });
-  const inputs = Object.values(metafile?.outputs ?? {}).flatMap(({ inputs }) => Object.entries(inputs));
-  return {
-    code: outputFiles?.[0]?.text ?? '',
-    /** The files of millrace of which anything is left in the bundle. */
-    files: inputs
-      .filter(([file, { bytesInOutput }]) => !file.includes('node_modules/') && bytesInOutput > 0)
-      .map(([file]) => file),
-  };
-}
+import { upToDateBuild } from '../support/build.ts';
+import { bundle } from './bundle.ts';
+import { itInChromium, runInChromium, skipped } from './chromium.ts';
 
 describe('millrace/operators in a browser', () => {
   it('bundles without Node', async () => {
