@@ -7,6 +7,8 @@ export { MaskError } from './masks/mask-error.ts';
 export type { Masked } from './masks/masked.ts';
 export { compileExpression } from './masks/python-regex.ts';
 export { type EntropyRuleOptions, nameOfRule } from './masks/redact/compile-redact-rules.ts';
+export { FieldPolicies, type FieldPolicy, ruleOfPattern } from './masks/redact/field-policies.ts';
+export { keyMatcher } from './masks/redact/key-patterns.ts';
 export { PieceMasker, type RedactedStream } from './masks/redact/piece-masker.ts';
 export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './masks/redact/redact-rule.ts';
 export { Redactor } from './masks/redact/redactor.ts';

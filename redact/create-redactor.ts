@@ -13,7 +13,13 @@ import {
   type RedactRule,
   Redactor as Rules,
 } from '../operators/internal-redact.ts';
-import { additionsOf, replaceByActions } from '../plugins/masks/redact-actions.ts';
+import {
+  additionsOf,
+  fieldMasksOf,
+  fieldPolicies,
+  keptKeys,
+  replaceByActions,
+} from '../plugins/masks/redact-actions.ts';
 import { mapStrings } from './map-strings.ts';
 import { packRules } from './packs.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
@@ -24,6 +30,9 @@ export type ReplaceAction =
   | { readonly keep_last: number }
   | { readonly mask_char: string }
   | { readonly hmac: { readonly key: string; readonly length?: number | undefined } };
+
+/** What becomes of a field whatever its value is. */
+export type FieldPolicyOption = 'keep' | 'drop' | 'mask' | ReplaceAction;
 
 export interface RedactorOptions {
   /** Names of packs; `default` and `all` stand for several. The default ones, which find secrets, if it is left out. */
@@ -53,6 +62,13 @@ export interface RedactorOptions {
   readonly action?: Readonly<Record<string, ReplaceAction>> | undefined;
   /** Replaces values that may be given back by pseudonyms: see `createPseudonyms`. They come before actions. */
   readonly pseudonyms?: Pseudonyms | undefined;
+  /**
+   * What becomes of fields whatever their values are, by patterns: paths such as `user.email`, or keys at any depth, in any style of writing.
+   * `keep`, `drop`, `mask`, or an action. A path without `*` comes first, then a key without `*`, and of several the strictest.
+   */
+  readonly fields?: Readonly<Record<string, FieldPolicyOption>> | undefined;
+  /** Keys whose values are masked whatever they are: `['ssn']` is `fields: { ssn: 'mask' }`. */
+  readonly keys?: readonly string[] | undefined;
   /** The most characters of a string. A longer one is replaced as a whole. 4,000,000 by default. */
   readonly maxLength?: number | undefined;
 }
@@ -107,6 +123,8 @@ const CHECKS: Checks<RedactorOptions> = {
   entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
   action: OBJECT,
   pseudonyms: OBJECT,
+  fields: OBJECT,
+  keys: LIST,
   maxLength: COUNT,
 };
 
@@ -147,12 +165,15 @@ class SharedRules {
     const { entropy, action = {} } = options;
     refuseSlow(rules);
     const replace = replaceByActions({ action });
+    const policies = policiesOf(options);
+    const isFieldMask = fieldMasksOf(policies);
     this.#rules = new Rules({
       rules: { ...rules, ...packRules(packs, disable) },
       confidence,
       entropy,
       allowedValues: allow.values ?? [],
-      allowedKeys: allow.keys ?? [],
+      allowedKeys: [...(allow.keys ?? []), ...keptKeys(policies)],
+      fields: fieldPolicies(policies),
       decode:
         decode === false
           ? { json: 0, percent: 0, base64: 0 }
@@ -160,7 +181,7 @@ class SharedRules {
       blocks: { lines: LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 },
       replace: (value, id) => this.#user?.pseudonyms?.pseudonymOf(value, id) ?? replace(value, id),
       isAddition: additionsOf({ action }),
-      isMask: (mask) => this.#user?.pseudonyms?.isPseudonym(mask) === true,
+      isMask: (mask) => this.#user?.pseudonyms?.isPseudonym(mask) === true || isFieldMask?.(mask) === true,
       onMask: (rule, count) => this.#user?.count(rule, count),
     });
   }
@@ -253,6 +274,19 @@ class PackRedactor implements Redactor {
     this.#unmaskable++;
     return UNMASKABLE;
   };
+}
+
+function policiesOf({
+  fields = {},
+  keys = [],
+}: RedactorOptions): Readonly<Record<string, FieldPolicyOption>> {
+  for (const [pattern, policy] of Object.entries(fields)) {
+    if (typeof policy === 'object' || ['keep', 'drop', 'mask', 'name'].includes(policy)) continue;
+    throw new TypeError(
+      `createRedactor: fields: the policy of ${JSON.stringify(pattern)} must be 'keep', 'drop', 'mask' or an action`,
+    );
+  }
+  return { ...fields, ...Object.fromEntries(keys.map((key) => [key, 'mask' as const])) };
 }
 
 /** Nothing bounds the time of expressions here. Those of packs are bounded by tests. */

@@ -15,6 +15,7 @@ export {
 } from '../operators/internal-redact.ts';
 export {
   createRedactor,
+  type FieldPolicyOption,
   type RedactionReport,
   type Redactor,
   type RedactorOptions,

@@ -223,7 +223,7 @@ const SPACE = /[ \t\r]/;
 const BEHIND_STRING = /^[ \t]*[:,}\]]/;
 
 /** The object or array of JSON that a line is, or ends with. */
-function jsonIn(line: string): Span | undefined {
+export function jsonIn(line: string): Span | undefined {
   const end = Math.max(line.lastIndexOf('}'), line.lastIndexOf(']')) + 1;
   const first = line.length - line.trimStart().length;
   const starts = new Set(line[first] === '[' ? [first] : []).add(line.indexOf('{'));

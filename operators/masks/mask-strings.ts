@@ -15,6 +15,11 @@ export interface Field {
 /** What fields may be called, beside their own keys. */
 export type Names = ReadonlyMap<string, readonly string[]>;
 
+/** What becomes of a field whatever its value is. `rule` is what counts it. */
+export type FieldFate =
+  | { readonly rule: string; readonly action: 'keep' | 'drop' }
+  | { readonly rule: string; readonly action: 'replace'; readonly replace: (value: unknown) => string };
+
 /** A mask that sees which field holds a value. */
 export interface MaskFields {
   /** @param previous the string before this one, for items of an array. */
@@ -32,6 +37,10 @@ export interface MaskFields {
   readonly key?: ((key: string) => string) | undefined;
   /** Names for fields of an object, by their keys: what a value is called can be in a field beside it. */
   readonly namesIn?: ((object: Readonly<Record<string, unknown>>) => Names | undefined) | undefined;
+  /** What becomes of a field whatever its value is. Default: its value is masked. */
+  readonly policyOf?: ((key: string, within: Field | undefined) => FieldFate | undefined) | undefined;
+  /** Told of a field that is dropped or replaced, and returns what replaces it. */
+  readonly apply?: ((fate: FieldFate, value: unknown, field: Field) => string | undefined) | undefined;
   /** Shows values of any kind. Default: what cannot be masked is an error. */
   readonly lenient?: Leniency | undefined;
 }
@@ -149,6 +158,7 @@ function walkRecord(
   const copy = copyOf(source, mask.lenient);
   const keys = Object.keys(copy);
   const namesIn = mask.namesIn?.(copy);
+  const { policyOf } = mask;
   let renamed: Map<string, string> | undefined;
   for (let i = 0; i < keys.length; i++) {
     const own = keys[i] as string;
@@ -158,7 +168,22 @@ function walkRecord(
       renamed ??= new Map();
       renamed.set(own, shownKey);
     }
-    if (before === null || before === undefined || typeof before === 'boolean') continue;
+    if (before === null || before === undefined) {
+      if (policyOf?.(own, within)?.action === 'drop') delete copy[own];
+      continue;
+    }
+    const fate = policyOf?.(own, within);
+    if (fate !== undefined) {
+      const field = { key: own, within };
+      if (fate.action === 'keep') copy[own] = keepInside(before, own, mask, depth, field);
+      else {
+        const replacement = mask.apply?.(fate, before, field);
+        if (fate.action === 'drop') delete copy[own];
+        else copy[own] = replacement;
+      }
+      continue;
+    }
+    if (typeof before === 'boolean') continue;
     const names = namesIn?.get(own);
     let after: unknown;
     if (typeof before === 'string') {
@@ -173,6 +198,18 @@ function walkRecord(
   }
   return renamed === undefined ? withoutSymbols(copy) : withRenamedKeys(copy, renamed);
 }
+
+/** The value of a field that is kept: only fields inside it that have a fate of their own are masked. */
+function keepInside(value: unknown, at: string, mask: MaskFields, depth: number, field: Field): unknown {
+  return walkInside(value, at, keeping(mask), depth, field);
+}
+
+const keeping = ({ policyOf, apply, lenient }: MaskFields): MaskFields => ({
+  text: (text) => text,
+  policyOf,
+  apply,
+  lenient,
+});
 
 /** Keys that become equal are numbered, so that no value is lost. */
 function withRenamedKeys(

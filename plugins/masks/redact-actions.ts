@@ -1,4 +1,5 @@
 import { nameOfRule } from '../../operators/internal-masks.ts';
+import { FieldPolicies, type FieldPolicy, ruleOfPattern } from '../../operators/internal-redact.ts';
 import { globToExpression } from '../packs/load-packs.ts';
 import { isPseudonym, keyedHash, keyedPseudonyms, SessionPseudonyms } from './pseudonyms.ts';
 
@@ -21,6 +22,9 @@ export type RedactAction =
   | { readonly keep_last: number }
   | { readonly mask_char: string }
   | { readonly hmac: HashAction };
+
+/** What becomes of a field: its value stays, it goes, its value is replaced by the name of the field, or as an action says. */
+export type FieldAction = 'keep' | 'drop' | 'mask' | RedactAction;
 
 /** Pseudonyms that are counted while the process runs, or hashes under a key. */
 export type Pseudonyms = 'session' | HashAction;
@@ -86,6 +90,47 @@ export function pseudonymsOf({ pseudonyms }: RedactActions): ((text: string) => 
   if (pseudonyms === undefined) return undefined;
   const kind = pseudonyms === 'session' ? 'session' : (pseudonyms.length ?? HASH_LENGTH);
   return (text) => isPseudonym(text, kind);
+}
+
+/**
+ * Policies of fields by their patterns. The values of a field whose policy is `keep` for a key alone, rather than a path, also stay in
+ * text: see {@link keptKeys}.
+ *
+ * @throws Error if the key of a hash is not in the environment.
+ */
+export function fieldPolicies(fields: Readonly<Record<string, FieldAction>>): FieldPolicies | undefined {
+  const entries = Object.entries(fields).map(([pattern, action]): [string, FieldPolicy] => {
+    if (action === 'keep' || action === 'drop') return [pattern, action];
+    return [pattern, replaceField(pattern, action === 'mask' ? 'name' : action)];
+  });
+  return entries.length === 0 ? undefined : new FieldPolicies(Object.fromEntries(entries));
+}
+
+/** What is masked already stays, so that a hash is not that of a hash. */
+function replaceField(pattern: string, action: RedactAction): (value: string) => string {
+  const rule = ruleOfPattern(pattern);
+  const replace = replaceBy(action, nameOfRule(rule));
+  const isMask = fieldMasksOf({ [pattern]: action });
+  return (value) => (isMask?.(value) === true ? value : replace(value, rule));
+}
+
+/** Keys of text whose values stay. */
+export const keptKeys = (fields: Readonly<Record<string, FieldAction>>): string[] =>
+  Object.keys(fields).filter((pattern) => fields[pattern] === 'keep' && !pattern.includes('.'));
+
+/** Whether a text is a mask of a field. Undefined if no field has one. */
+export function fieldMasksOf(
+  fields: Readonly<Record<string, FieldAction>>,
+): ((text: string) => boolean) | undefined {
+  const replaced = Object.entries(fields).filter(([, action]) => action !== 'keep' && action !== 'drop');
+  if (replaced.length === 0) return undefined;
+  const names = new Set(replaced.map(([pattern]) => nameOfRule(ruleOfPattern(pattern))));
+  const actions = replaced.flatMap(([pattern, action]) => (action === 'mask' ? [] : [[pattern, action]]));
+  const isAddition = additionsOf({ action: Object.fromEntries(actions) });
+  return (text) => {
+    const [, name, addition] = /^<:([^:<>\s]+)(?::([^<>\s]*))?:>$/.exec(text) ?? [];
+    return name !== undefined && names.has(name) && (addition === undefined || isAddition(addition));
+  };
 }
 
 /** The keys of a hash, with the one for new events first. */

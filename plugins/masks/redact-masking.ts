@@ -17,7 +17,16 @@ import { TimeLimit } from '../time-limits/bounded-time.ts';
 import { linearEngine } from '../time-limits/linear-time.ts';
 import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
 import { SessionPseudonyms } from './pseudonyms.ts';
-import { additionsOf, pseudonymsOf, type RedactActions, replaceByActions } from './redact-actions.ts';
+import {
+  additionsOf,
+  type FieldAction,
+  fieldMasksOf,
+  fieldPolicies,
+  keptKeys,
+  pseudonymsOf,
+  type RedactActions,
+  replaceByActions,
+} from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
 export interface RedactSettings extends RedactActions {
@@ -28,6 +37,7 @@ export interface RedactSettings extends RedactActions {
   readonly decode: false | { readonly json: number; readonly percent: boolean; readonly base64: number };
   readonly blocks: false | { readonly lines: number; readonly timeout: number };
   readonly entropy?: EntropyRuleOptions | false | undefined;
+  readonly fields: Readonly<Record<string, FieldAction>>;
   readonly audit?: { readonly path: string } | undefined;
   readonly mode: 'mask' | 'report';
   readonly rules: Readonly<Record<string, string | RedactRule>>;
@@ -56,18 +66,21 @@ export function createRedactor(
   settings: RedactSettings,
   { now, onMask, onFind, limit = new TimeLimit() }: CreateRedactorOptions,
 ): Redactor {
-  const { confidence, allow, decode, blocks, entropy } = settings;
+  const { confidence, allow, decode, blocks, entropy, fields } = settings;
+  const isPseudonym = pseudonymsOf(settings);
+  const isFieldMask = fieldMasksOf(fields);
   return new Redactor({
     rules: rulesOf(settings),
     confidence,
     entropy,
     allowedValues: allow.values,
-    allowedKeys: allow.keys,
+    allowedKeys: [...allow.keys, ...keptKeys(fields)],
+    fields: fieldPolicies(fields),
     decode: decode === false ? NO_LAYERS : { ...decode, percent: decode.percent ? 1 : 0 },
     blocks: blocks === false ? undefined : { lines: blocks.lines, timeoutMs: blocks.timeout * 1000, now },
     replace: replaceByActions(settings, sessionOfProcess),
     isAddition: additionsOf(settings),
-    isMask: pseudonymsOf(settings),
+    isMask: (text) => isPseudonym?.(text) === true || isFieldMask?.(text) === true,
     onMask,
     onFind,
     boundTime: limit.bound,
@@ -115,8 +128,8 @@ class AuditFile {
 
   write(findings: readonly Finding[], file: string | undefined): void {
     const timestamp = this.#isoNow();
-    const documents = findings.map(({ rule, start, end }) =>
-      JSON.stringify({ timestamp, rule, file, offset: start, length: end - start }),
+    const documents = findings.map(({ rule, start, end, field }) =>
+      JSON.stringify({ timestamp, rule, file, field, offset: start, length: end - start }),
     );
     this.#descriptor ??= openToAppendSync(this.#path);
     writeSync(this.#descriptor, documents.map((document) => `${document}\n`).join(''));
@@ -177,7 +190,7 @@ class RedactContext {
   /** Undefined where more than the line of an event has to be masked. */
   mappingFor(envelope: LineEnvelope): LineMapping | undefined {
     const { source } = envelope;
-    if (!this.#spares(envelope)) return undefined;
+    if (this.#redactor.hasPolicy('line') || !this.#spares(envelope)) return undefined;
     let mapping = this.#mappings.get(source);
     if (mapping === undefined) {
       mapping = { map: (line) => this.#mapLine(source, line), many: this.#many(source) };

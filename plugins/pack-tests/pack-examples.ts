@@ -82,6 +82,7 @@ export function redactorOf(
     decode: false,
     blocks: false,
     action: { default: 'name' },
+    fields: {},
     mode: 'mask',
     rules: {},
   };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { compileExpression } from '../../operators/index.ts';
 import { steadyClock } from '../../operators/internal.ts';
 import { compileRedactRules, ENTROPY_RULE, KEY_FRAGMENT } from '../../operators/internal-masks.ts';
+import { keyMatcher } from '../../operators/internal-redact.ts';
 import {
   type ConfigProblem,
   configFolder,
@@ -137,7 +138,9 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       keys: z
         .array(z.string())
         .default([])
-        .describe('Names of keys whose values are no secrets, in any style of writing.'),
+        .describe(
+          'Names of keys whose values are no secrets, in any style of writing; `*` stands for any characters.',
+        ),
     })
     .default({ values: [], keys: [] })
     .describe('Values that are never masked.'),
@@ -198,6 +201,15 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
     .describe(
       'Replaces secrets by pseudonyms such as `<:EMAIL_1:>`, in place of `default`. With `session` they are counted, and hold until the process ends; with a key they have a hash in place of a number, which is the same in every process.',
     ),
+  fields: z
+    .record(z.string().min(1), z.union([z.enum(['keep', 'drop', 'mask']), Action]))
+    .default({})
+    .meta({
+      examples: [{ 'user.email': { hmac: { key_env: 'MASK_KEY' } }, '*.ssn': 'mask', 'debug.*': 'drop' }],
+    })
+    .describe(
+      'What becomes of fields whatever their values are, by their paths in `data`, or by keys at any depth: `keep`, `drop`, `mask`, or an action. `*` stands for any characters.',
+    ),
   audit: z
     .strictObject({ path: path().describe('The file that is written.') })
     .optional()
@@ -248,8 +260,14 @@ function neededOrder(config: RedactProcessConfig) {
 
 export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
   const { packs, rules, action, pseudonyms } = config;
-  const problems = [...ownRuleProblems(config), ...namedRuleProblems(config), ...allowProblems(config)];
-  if (Object.keys(rules).length === 0 && Object.keys(resolvePackRules(packs)).length === 0) {
+  const problems = [
+    ...ownRuleProblems(config),
+    ...namedRuleProblems(config),
+    ...allowProblems(config),
+    ...fieldProblems(config),
+  ];
+  const hasFields = Object.values(config.fields).some((action) => action !== 'keep');
+  if (!hasFields && Object.keys(rules).length === 0 && Object.keys(resolvePackRules(packs)).length === 0) {
     problems.push({
       path: ['packs'],
       severity: 'warning',
@@ -344,6 +362,41 @@ function nearestRule(pattern: string, ids: readonly string[]): string | undefine
   );
 }
 
+/** Keys of values that are to be masked, and of text. A pattern for most of them is no pattern for values that are no secrets. */
+const USUAL_KEYS = [
+  ...['password', 'api_key', 'accessToken', 'client_secret', 'authorization', 'cookie', 'session_id'],
+  ...['user.email', 'user_name', 'card_number', 'message', 'log', 'line', 'request.body', 'error.stack'],
+];
+const KEEPS_MOST =
+  'this pattern matches most keys, so hardly anything would be masked; write one for keys whose values are no secrets, such as *_id';
+
+/** Whether hardly any key is left whose values are masked. */
+function keepsMost(pattern: string): boolean {
+  const matches = keyMatcher([pattern]);
+  const kept = USUAL_KEYS.filter((key) => matches(key) || matches(key.slice(key.lastIndexOf('.') + 1)));
+  return kept.length >= USUAL_KEYS.length / 3;
+}
+
+/** Policies that would turn masking off, or that do nothing. */
+function fieldProblems({ fields }: RedactProcessConfig): ConfigProblem[] {
+  return Object.entries(fields).flatMap(([pattern, action]): ConfigProblem[] => {
+    const path = ['fields', pattern];
+    if (!/[\p{L}\p{N}*]/u.test(pattern) || /^\.|\.\.|\.$/.test(pattern)) {
+      const message =
+        'a pattern of `fields` must be the path of a field in `data`, such as user.email, or a key, such as trace_id; `*` stands for any characters';
+      return [{ path, message }];
+    }
+    if (action === 'keep') {
+      if (keepsMost(pattern)) return [{ path, message: KEEPS_MOST }];
+      if (['line', 'message', 'msg', 'log'].some(keyMatcher([pattern]))) {
+        const message = 'this keeps the text of events, in which no secret would then be masked';
+        return [{ path, severity: 'warning', message }];
+      }
+    }
+    return typeof action === 'object' && 'hmac' in action ? hashProblems(action.hmac, [...path, 'hmac']) : [];
+  });
+}
+
 /** Allowed values and keys that would turn masking off, or that do nothing. */
 function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
   const values = allow.values.flatMap((source, index): ConfigProblem[] => {
@@ -357,10 +410,13 @@ function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
     return [{ path, message }];
   });
   const keys = allow.keys.flatMap((key, index): ConfigProblem[] => {
-    if (/[a-z0-9]/i.test(key) && !key.includes('*')) return [];
-    const message =
-      '`allow.keys` must have names of keys, such as trace_id, with letters or digits of ASCII; patterns are not supported';
-    return [{ path: ['allow', 'keys', index], message }];
+    const path = ['allow', 'keys', index];
+    if (!/[a-z0-9]/i.test(key)) {
+      const message =
+        '`allow.keys` must have names of keys, such as trace_id, or patterns, such as *_id, with letters or digits of ASCII';
+      return [{ path, message }];
+    }
+    return keepsMost(key) ? [{ path, message: KEEPS_MOST }] : [];
   });
   return [...values, ...keys];
 }

@@ -41,8 +41,8 @@ export async function hash(files: readonly string[]): Promise<number> {
   return missing.length === 0 ? ExitCode.ok : ExitCode.failed;
 }
 
-function hashesOf({ action, pseudonyms }: RedactProcessConfig): HashAction[] {
-  const ofActions = Object.values(action).flatMap((one) =>
+function hashesOf({ action, fields, pseudonyms }: RedactProcessConfig): HashAction[] {
+  const ofActions = [...Object.values(action), ...Object.values(fields)].flatMap((one) =>
     typeof one === 'object' && 'hmac' in one ? [one.hmac] : [],
   );
   return typeof pseudonyms === 'object' ? [...ofActions, pseudonyms] : ofActions;

@@ -14,6 +14,7 @@ import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { MaskRule, Place } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { NO_EXPRESSION } from '../search/finder.ts';
+import { keyMatcher } from './key-patterns.ts';
 import { type AnyRule, type Confidence, isKeyed, type RedactRule, type RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
@@ -35,7 +36,7 @@ interface CompileRedactRulesOptions {
   readonly confidence: Confidence;
   /** Expressions for values that no rule masks. */
   readonly allowedValues: readonly string[];
-  /** Keys whose values no rule masks, where the text has the form of a key and a value. */
+  /** Keys, and patterns of keys, whose values no rule masks, where the text has the form of a key and a value. */
   readonly allowedKeys: readonly string[];
   readonly replace: ReplaceValue;
   /** What `replace` adds to names of rules: `1111` of `<:card:1111:>`. Nothing by default. */
@@ -148,21 +149,16 @@ interface RuleContext {
   readonly linearEngine: LinearEngine | undefined;
 }
 
-/** The key in a form that is the same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
-export function plainKey(key: string): string {
-  return key.toLowerCase().replace(/[^a-z0-9]/g, '');
-}
-
 /** The key in front of a value: `key=`, `"key": "`, `\"key\": \"`, `--key `, `<key>`. */
 const KEY_BEFORE = /([\w.-]{1,100})[>"'\\]{0,16}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,16}$|<([\w.-]{1,100})>$/;
 const LONGEST_KEY = 120;
 
 function keyFilter(allowedKeys: readonly string[]): (text: string, start: number) => boolean {
-  const allowed = new Set(allowedKeys.map(plainKey));
+  const isAllowed = keyMatcher(allowedKeys);
   return (text, start) => {
-    if (allowed.size === 0) return false;
+    if (allowedKeys.length === 0) return false;
     const match = KEY_BEFORE.exec(text.slice(Math.max(0, start - LONGEST_KEY), start));
-    return match !== null && allowed.has(plainKey(match[1] ?? match[2] ?? ''));
+    return match !== null && isAllowed(match[1] ?? match[2] ?? '');
   };
 }
 

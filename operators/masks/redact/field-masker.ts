@@ -1,8 +1,9 @@
 import { compileMaskRules, type MaskRules } from '../compile-mask-rules.ts';
 import type { Field, MaskFields } from '../mask-strings.ts';
 import type { RowMask } from '../row-mask.ts';
-import { compileRedactRules, plainKey } from './compile-redact-rules.ts';
+import { compileRedactRules } from './compile-redact-rules.ts';
 import { type FieldContext, FieldContexts, namesBesideFields } from './field-context.ts';
+import { keyMatcher } from './key-patterns.ts';
 import { escaped, type RedactorOptions, type TextMasker, unescaped } from './text-masker.ts';
 
 /** Keys that events have by themselves: a rule that matches such a word does not rename fields that everybody reads. */
@@ -14,6 +15,8 @@ const MOST_CLEAN = 10_000;
 const LONGEST_CLEAN = 100;
 /** Whole numbers with fewer digits are no number of a card or a person. */
 const LEAST_NUMBER = 1e7;
+/** Names of fields, rather than data: no number of three digits, no address and no token is one. */
+const NAME = /^(?!.*\d{3})[A-Za-z_@$][\w$-]{0,39}(?:\.[A-Za-z_][\w-]{0,39}){0,7}$/;
 /** What a string may have that is not masked as a line is: LF, NULs, and escapes. */
 const MAY_HIDE = /[\\\p{Cc}]/u;
 /** What JSON does not write as it is. */
@@ -24,7 +27,7 @@ export class FieldMasker implements MaskFields {
   readonly #texts: TextMasker;
   readonly #options: RedactorOptions;
   readonly #contexts: FieldContexts;
-  readonly #allowedKeys: ReadonlySet<string>;
+  readonly #isAllowedKey: ((key: string) => boolean) | undefined;
   readonly #clean = new Set<string>();
   /** Strings that stay as they are, each behind its key. */
   readonly #kept = new Set<string>();
@@ -34,12 +37,12 @@ export class FieldMasker implements MaskFields {
     this.#texts = texts;
     this.#options = options;
     this.#contexts = new FieldContexts((text) => texts.rules.mentions(text));
-    this.#allowedKeys = new Set(options.allowedKeys.map(plainKey));
+    this.#isAllowedKey = options.allowedKeys.length === 0 ? undefined : keyMatcher(options.allowedKeys);
   }
 
   isAllowed(key: string | undefined, names: readonly string[] = []): boolean {
-    if (key === undefined || this.#allowedKeys.size === 0) return false;
-    return [key, ...names].some((name) => this.#allowedKeys.has(plainKey(name)));
+    if (key === undefined || this.#isAllowedKey === undefined) return false;
+    return [key, ...names].some(this.#isAllowedKey);
   }
 
   readonly text: MaskFields['text'] = (text, key, within, previous, names) => {
@@ -102,6 +105,17 @@ export class FieldMasker implements MaskFields {
 
   readonly keepsKey = (key: string): boolean =>
     OWN_KEYS.has(key) || this.#clean.has(key) || this.#texts.leaves(key, this.key);
+
+  /** The path of a field, as policies name it. Keys can be content too: `*` stands for one that may be data. */
+  shownPath(field: Field): string {
+    const keys: string[] = [];
+    for (let each: Field | undefined = field; each !== undefined; each = each.within) {
+      if (each.within === undefined && each.key === 'data' && keys.length > 0) break;
+      const isName = NAME.test(each.key) && this.#texts.isClean(each.key);
+      keys.unshift(isName ? each.key : '*');
+    }
+    return keys.join('.');
+  }
 
   /** Rules that check what they find, for numbers: others are about text. */
   get #rulesOfNumbers(): MaskRules {

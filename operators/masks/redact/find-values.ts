@@ -8,6 +8,8 @@ export interface Finding {
   readonly rule: string;
   readonly start: number;
   readonly end: number;
+  /** The field that holds the string, if it is one of an event: `user.email`. Keys that may be content are `*`. */
+  readonly field?: string | undefined;
 }
 
 /** A part of the current string that replaces a part of the original one. */

@@ -1,11 +1,14 @@
 import type { LinesMasker } from '../lines-masker.ts';
-import type { MaskFields } from '../mask-strings.ts';
+import type { Field, FieldFate, MaskFields } from '../mask-strings.ts';
 import { type Masker, maskFieldsOf, maskValue } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import type { RowFields, RowMask } from '../row-mask.ts';
+import type { Span } from '../search/finder.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { encodingsIn } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
+import type { Finding } from './find-values.ts';
+import { applyToJson } from './json-fields.ts';
 import { LineContext } from './open-lines.ts';
 import { StreamMasker } from './stream-masker.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
@@ -22,18 +25,33 @@ export class Redactor {
   /** Undefined where lines may come in any order. */
   readonly #lines: LineContext | undefined;
   readonly #fields: FieldMasker;
+  readonly #ofEvents: MaskFields;
+  readonly #ofValues: MaskFields;
   readonly #fieldsWithBlocks: MaskFields;
+  /** The field that is masked, if findings are told. */
+  #field: Field | undefined;
 
   /** @throws as `compileRedactRules` does */
-  constructor(options: RedactorOptions) {
-    const { blocks } = options;
+  constructor(given: RedactorOptions) {
+    const { blocks, onFind } = given;
+    const options =
+      onFind === undefined
+        ? given
+        : { ...given, onFind: (finding: Finding) => onFind(this.#placed(finding)) };
     this.#options = options;
     this.#texts = new TextMasker(options);
     this.#lines = blocks && new LineContext(this.#texts);
     this.#tracker = blocks && new BlockTracker(this.#texts.blocks, blocks, blocks.now);
     const fields = new FieldMasker(this.#texts, options);
     this.#fields = fields;
-    this.#fieldsWithBlocks = {
+    this.#ofEvents = this.#withPolicies(fields, true);
+    this.#ofValues = this.#withPolicies(fields, false);
+    this.#fieldsWithBlocks = this.#withPolicies(this.#masksOfBlocks(fields), true);
+  }
+
+  /** Fields whose lines may be in a block. */
+  #masksOfBlocks(fields: FieldMasker): MaskFields {
+    return {
       number: fields.number,
       key: fields.key,
       namesIn: fields.namesIn,
@@ -44,6 +62,62 @@ export class Redactor {
         return masked ?? fields.text(text, key, within, previous, names);
       },
     };
+  }
+
+  /** Masks of fields, with the policies of fields and the place of what is found. The same masks if there is nothing of that. */
+  #withPolicies(fields: MaskFields, isEvent: boolean): MaskFields {
+    const { fields: policies, onFind } = this.#options;
+    if (policies === undefined && onFind === undefined) return fields;
+    const { text, number, key, namesIn } = fields;
+    return {
+      text: (value, name, within, previous, names) => {
+        const masked = this.#at(name, within, () => this.#applyToJson(value));
+        return this.#at(name, within, () => text(masked, name, within, previous, names));
+      },
+      number:
+        number &&
+        ((value, name, within, names) => this.#at(name, within, () => number(value, name, within, names))),
+      key,
+      namesIn,
+      policyOf: policies && ((name, within) => policies.of(name, within, isEvent)),
+      apply: (fate, value, field) =>
+        this.#at(field.key, field.within, () => this.#apply(fate, value, { start: 0, end: lengthOf(value) })),
+    };
+  }
+
+  /** Notes which field is masked, for what is found in it. */
+  #at<T>(key: string | undefined, within: Field | undefined, mask: () => T): T {
+    if (this.#options.onFind === undefined) return mask();
+    this.#field = key === undefined ? undefined : { key, within };
+    try {
+      return mask();
+    } finally {
+      this.#field = undefined;
+    }
+  }
+
+  #placed(finding: Finding): Finding {
+    const field = this.#field && this.#fields.shownPath(this.#field);
+    return field === undefined ? finding : { ...finding, field };
+  }
+
+  /** Applies the policy of a field. Returns what replaces its value, if something does. */
+  #apply(fate: FieldFate, value: unknown, place: Span): string | undefined {
+    if (fate.action === 'keep') return undefined;
+    this.#texts.count(fate.rule, 1);
+    this.#options.onFind?.({ rule: fate.rule, start: place.start, end: place.end });
+    return fate.action === 'replace' ? fate.replace(value) : undefined;
+  }
+
+  /** Applies the policies of fields to the JSON in a text: its fields are named from its start. */
+  #applyToJson(text: string): string {
+    const { fields: policies } = this.#options;
+    if (policies === undefined) return text;
+    return applyToJson(
+      text,
+      (key, within) => policies.of(key, within, false),
+      (fate, value, place) => this.#apply(fate, value, place),
+    );
   }
 
   /** A string or an event, with every string in it masked. */
@@ -57,35 +131,45 @@ export class Redactor {
   maskEvent<T extends object>(event: T, source?: string): Masked<T> {
     const tracker = source === undefined ? undefined : this.#tracker;
     tracker?.startEvent(source as string);
-    const fields: MaskFields = tracker === undefined ? this.#fields : this.#fieldsWithBlocks;
+    const fields: MaskFields = tracker === undefined ? this.#ofEvents : this.#fieldsWithBlocks;
     return maskFieldsOf(event, fields);
   }
 
   maskText(text: string): string {
-    return this.#texts.mask(text);
+    return this.#texts.mask(this.#applyToJson(text));
   }
 
   /** A value of any kind as JSON shows it. `replace` is what stands in place of a part that cannot be masked. */
   maskValue(value: unknown, replace: (what: string) => string): unknown {
-    const { number, key, namesIn } = this.#fields;
+    const { number, key, namesIn, policyOf, apply } = this.#ofValues;
     const text: MaskFields['text'] = (...field) => {
       try {
-        return this.#fields.text(...field);
+        return this.#ofValues.text(...field);
       } catch {
         return replace('a string');
       }
     };
-    return maskValue(value, { text, number, key, namesIn, lenient: { replace, around: new Set() } });
+    const lenient = { replace, around: new Set<object>() };
+    return maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient });
   }
 
   /** The next line of a source, which may be in a block. */
-  maskLine(source: string, line: string): string {
+  maskLine(source: string, written: string): string {
+    return this.#at('line', undefined, () => this.#maskLine(source, this.#applyToJson(written)));
+  }
+
+  #maskLine(source: string, line: string): string {
     this.#tracker?.startEvent(source);
     const block = this.#maskBlock(LINE, line);
     if (block === undefined)
-      return this.#lines?.mask(source, line, this.#options.onFind) ?? this.maskText(line);
+      return this.#lines?.mask(source, line, this.#options.onFind) ?? this.#texts.mask(line);
     this.#lines?.close(source);
     return block;
+  }
+
+  /** Whether a field of an event has a policy: it is not masked as its text is. */
+  hasPolicy(key: string): boolean {
+    return this.#options.fields?.of(key, { key: 'data', within: undefined }, true) !== undefined;
   }
 
   /**
@@ -110,7 +194,7 @@ export class Redactor {
     return new StreamMasker(
       {
         longestLiteral: texts.rules.longestLiteral(),
-        mayChange: (text) => texts.mayChange(text),
+        mayChange: (text) => this.#options.fields !== undefined || texts.mayChange(text),
         isOpen: () => this.#lines?.isOpen(source) === true || this.#tracker?.mayBeInBlock(source) === true,
         maskLine: (line) => this.maskLine(source, line),
         pass: (line) => this.#lines?.passLine(source, line),
@@ -118,7 +202,7 @@ export class Redactor {
         replace: this.#options.replace,
         count: (rule) => texts.count(rule, 1),
         findsWords: texts.rules.hasCommon(),
-        wholeLines: texts.needsWholeLines,
+        wholeLines: this.#options.fields !== undefined || texts.needsWholeLines,
       },
       mostHeld,
     );
@@ -132,6 +216,7 @@ export class Redactor {
 
   /** {@link maskLine} for many lines of a source at a time. It throws for lines that have to be masked one by one. */
   many(source: string): LinesMasker | undefined {
+    if (this.#options.fields !== undefined) return undefined;
     return this.#many(
       (lines) => this.#lines?.isOpen(source) !== true && this.#tracker?.areOrdinary(source, lines) !== false,
       this.#lines && (() => this.#lines?.pass(source)),
@@ -140,6 +225,7 @@ export class Redactor {
 
   /** {@link maskEvent} for many events of a source at a time. Undefined if findings are reported. */
   rows(source: string): RowMask | undefined {
+    if (this.#options.fields !== undefined) return undefined;
     const tracker = this.#tracker;
     const lines = this.#many(
       (fields) =>
@@ -228,6 +314,9 @@ export class Redactor {
     return masked;
   }
 }
+
+/** Of a value as a policy sees it, in characters. */
+const lengthOf = (value: unknown): number => (typeof value === 'object' ? 0 : String(value).length);
 
 /** Events that come from no file have none. */
 const sourceOf = ({ source }: RowFields) => (typeof source === 'string' ? source : '');

@@ -28,6 +28,7 @@ import {
   replaceEncoded,
   withoutLayer,
 } from './decode.ts';
+import type { FieldPolicies } from './field-policies.ts';
 import { type Finding, findValues } from './find-values.ts';
 import { type AnyRule, type Confidence, isKeyed } from './redact-rule.ts';
 import { Renderer } from './rendered-text.ts';
@@ -37,8 +38,10 @@ export interface RedactorOptions {
   readonly rules: Readonly<Record<string, AnyRule>>;
   readonly confidence: Confidence;
   readonly allowedValues: readonly string[];
-  /** Keys in any style of writing, whose values no rule masks. */
+  /** Keys in any style of writing, and patterns of them, whose values no rule masks. */
   readonly allowedKeys: readonly string[];
+  /** What becomes of fields whatever their values are. */
+  readonly fields?: FieldPolicies | undefined;
   readonly decode: DecodeLayers;
   readonly entropy?: EntropyRuleOptions | false | undefined;
   /** Follows blocks through the lines of a source. `now` is in milliseconds. */
@@ -357,6 +360,16 @@ export class TextMasker {
   leaves<T>(value: T, mask: (value: T) => unknown): boolean {
     const { result, counts } = this.#quietly(() => mask(value));
     return result === value && counts.length === 0;
+  }
+
+  /** Whether rules find nothing in a text. Nothing is counted, told or noted. */
+  isClean(text: string): boolean {
+    const open = this.#openKey;
+    try {
+      return this.leaves(text, () => this.mask(text, () => {}));
+    } finally {
+      this.#openKey = open;
+    }
   }
 
   /** Does not count what `work` masks, but says it. */

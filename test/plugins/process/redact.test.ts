@@ -48,6 +48,7 @@ describe('redact: configuration', () => {
       decode: { json: 2, percent: true, base64: 2 },
       blocks: { lines: 200, timeout: 5 },
       action: { default: 'name' },
+      fields: {},
       mode: 'mask',
       rules: {},
     });
@@ -165,7 +166,7 @@ describe('redact: configuration', () => {
     expect(problems({ allow: { values: useful, keys: ['trace_id', 'X-Id'] } })).toEqual([]);
     expect(refused({ allow: { values: ['(a|a?b?)+(?=c)$'] } })).toMatchObject([{ at: 'allow.values.0' }]);
     expect(problems({ allow: { keys: ['', '.*', 'trace_*'] } })).toEqual(
-      [0, 1, 2].map((index) => ({
+      [0, 1].map((index) => ({
         at: `allow.keys.${index}`,
         severity: 'error',
         message: expect.stringContaining('must have names of keys'),
@@ -476,10 +477,45 @@ describe('redact: audit and report', () => {
         .split('\n')
         .map((row) => JSON.parse(row)),
     ).toEqual([
-      { timestamp: expect.any(String), rule: 'PIN', file: 'a.log', offset: 2, length: 6 },
-      { timestamp: expect.any(String), rule: 'PIN', file: 'a.log', offset: 9, length: base64.length },
+      { timestamp: expect.any(String), rule: 'PIN', file: 'a.log', field: 'line', offset: 2, length: 6 },
+      {
+        timestamp: expect.any(String),
+        rule: 'PIN',
+        file: 'a.log',
+        field: 'line',
+        offset: 9,
+        length: base64.length,
+      },
     ]);
     expect(text).not.toMatch(/pin-|nothing/);
+  });
+
+  it('names the field of each value as `fields` does, and no key that may be content', () => {
+    const path = join(folder('audit-fields'), 'audit.jsonl');
+    const fields = { '*.ssn': 'mask', 'debug.*': 'drop' };
+    const { ctx } = processContext(parse({ packs: 'all', audit: { path }, fields }));
+    const mail = 'ada@example.org';
+    const data = {
+      user: { mail, tags: ['a', mail], ssn: 1, [mail]: { note: 'pin-7' }, 4711: { pin: 'pin-8' } },
+      data: { card: 4111111111111111 },
+      debug: { x: { y: 1 } },
+      line: '{"ssn":"078"}',
+    };
+    plugin.process({ ctx, event: collectedEvent(data, TIME) });
+    const envelope = { timestamp: TIME, source: 'b.log', backfill: true, isTruncated: false };
+    plugin.mapLines({ ctx, envelope })?.map('pin-9 {"ssn":1}');
+    const text = readFileSync(path, 'utf8');
+    const found = text
+      .trimEnd()
+      .split('\n')
+      .map((row) => JSON.parse(row));
+    expect(found.map(({ rule, field }) => `${rule.replace(/.*:/, '')} ${field}`).sort()).toEqual(
+      [
+        ...['card data.card', 'email user.mail', 'email user.tags', 'email undefined', 'ssn user.ssn'],
+        ...['PIN user.*.note', 'PIN user.*.pin', 'debug debug.x', 'ssn line', 'ssn line', 'PIN line'],
+      ].sort(),
+    );
+    expect(text).not.toMatch(/ada|4711|4111|078|pin-\d/);
   });
 
   it.each(['a file', 'nothing'])('writes no audit through a symbolic link to %s', (target) => {
