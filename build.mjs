@@ -8,6 +8,7 @@ import { inlineModules } from './build/inline-modules.mjs';
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
   ...['operators/index', 'operators/node', 'redact/index', 'redact/node', 'redact/otel'],
+  ...['redact/pino', 'redact/pino-transport', 'redact/winston', 'redact/console'],
 ];
 
 /**
@@ -69,20 +70,17 @@ await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, {
   dir: 'operators/dist',
   preserveModules: true,
 });
-await bundle(
-  { 'redact/index': 'redact/index.ts', 'redact/node': 'redact/node.ts', 'redact/otel': 'redact/otel.ts' },
-  true,
-  {
-    dir: 'redact/dist',
-    preserveModules: true,
-    preserveModulesRoot: '.',
-  },
-);
+const OF_REDACT = ENTRIES.filter((entry) => entry.startsWith('redact/'));
+await bundle(Object.fromEntries(OF_REDACT.map((entry) => [entry, `${entry}.ts`])), true, {
+  dir: 'redact/dist',
+  preserveModules: true,
+  preserveModulesRoot: '.',
+});
 // The compiler has written the types, unless only JavaScript is wanted, as by the tests.
 if (existsSync('dist/operators')) {
   const isType = (path) => !/\.js(?:\.map)?$|\/internal[\w-]*\.d\.ts$/.test(path);
   cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
-  for (const file of typesOf(['redact/index.d.ts', 'redact/node.d.ts', 'redact/otel.d.ts']))
+  for (const file of typesOf(OF_REDACT.map((entry) => `${entry}.d.ts`)))
     cpSync(`dist/${file}`, `redact/dist/${file}`);
 }
 

@@ -20,6 +20,7 @@ import {
   keptKeys,
   replaceByActions,
 } from '../plugins/masks/redact-actions.ts';
+import { parseExact, stringifyExact } from './exact-json.ts';
 import { mapStrings } from './map-strings.ts';
 import { packRules } from './packs.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
@@ -231,7 +232,7 @@ class PackRedactor implements Redactor {
   redact<T>(value: T): Masked<T>;
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
-    const masked = this.#shared.use(this.#user, (rules) => rules.maskValue(value, this.#replaced));
+    const masked = this.#shared.use(this.#user, (rules) => rules.maskValue(value, this.#replaced, this.#maxLength));
     const { pseudonyms } = this;
     return pseudonyms === undefined ? masked : mapStrings(masked, (text) => pseudonyms.hide(text));
   }
@@ -240,11 +241,11 @@ class PackRedactor implements Redactor {
     if (json.length > this.#maxLength) return JSON.stringify(this.#replaced());
     let value: unknown;
     try {
-      value = JSON.parse(json);
+      value = parseExact(json);
     } catch {
       return this.#text(json);
     }
-    return JSON.stringify(this.redact(value));
+    return stringifyExact(this.redact(value));
   }
 
   stream({ mostHeld = MOST_HELD }: { readonly mostHeld?: number | undefined } = {}): RedactedStream {

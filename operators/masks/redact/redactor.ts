@@ -139,10 +139,14 @@ export class Redactor {
     return this.#texts.mask(this.#applyToJson(text));
   }
 
-  /** A value of any kind as JSON shows it. `replace` is what stands in place of a part that cannot be masked. */
-  maskValue(value: unknown, replace: (what: string) => string): unknown {
+  /**
+   * A value of any kind as JSON shows it. `replace` is what stands in place of a part that cannot be masked, as a string of more
+   * than `maxLength` characters.
+   */
+  maskValue(value: unknown, replace: (what: string) => string, maxLength: number): unknown {
     const { number, key, namesIn, policyOf, apply } = this.#ofValues;
     const text: MaskFields['text'] = (...field) => {
+      if (field[0].length > maxLength) return replace('a string');
       try {
         return this.#ofValues.text(...field);
       } catch {

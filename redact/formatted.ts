@@ -1,0 +1,22 @@
+import { format } from 'node:util';
+import type { Redactor } from './create-redactor.ts';
+
+/** How many values a message takes: `%s has %d` takes two. */
+export const tokensIn = (message: string): number =>
+  message.replaceAll('%%', '').match(/%[sdifjoOc]/g)?.length ?? 0;
+
+/**
+ * A message and the values of its tokens, masked together: what a value is can be in the message. The message is the formatted
+ * one, and no values are left, if something is found in that.
+ */
+export function redactedFormatted(
+  redactor: Redactor,
+  message: string,
+  values: readonly unknown[],
+): readonly [message: string, values: readonly unknown[]] {
+  if (values.length === 0) return [redactor.redact(message), []];
+  const masked = values.map((value): unknown => redactor.redact(value));
+  const written = format(message.replace(/%[oO]/g, '%j'), ...masked);
+  const redacted = redactor.redact(written);
+  return redacted === written ? [message, masked] : [redacted, []];
+}

@@ -1,0 +1,98 @@
+import type { Redactor } from './create-redactor.ts';
+import { isError, read, redactedError } from './errors.ts';
+import { redactedFormatted, tokensIn } from './formatted.ts';
+
+type Serializers = Readonly<Record<string, (value: unknown) => unknown>>;
+/** What pino calls in place of a method: `args` are those of the call, and `method` logs. */
+type LogMethod = (this: object, args: readonly unknown[], method: (...args: never[]) => void) => void;
+
+/** Documented by pino: the serialisers of a logger. */
+const SERIALIZERS = Symbol.for('pino.serializers');
+
+/**
+ * Returns `hooks.logMethod` for pino: it masks what a call passes, before serialisers, formatters and mixins see it. Errors stay
+ * errors, a message is masked together with its `%s`, and what a serialiser returns is masked as well. Bindings of child loggers
+ * and mixins are no arguments: use `redactedStreamWrite` for them.
+ *
+ * @example
+ * const logMethod = redactedLogMethod(createRedactor());
+ * const logged = [];
+ * logMethod.call({}, [{ user: 'ada' }, 'password=%s', 'Tr0ub4dor&3'], (...args) => logged.push(...args));
+ * logged; // [{ user: 'ada' }, 'password=<:password:>']
+ */
+export function redactedLogMethod(redactor: Redactor): LogMethod {
+  const known = new WeakMap<Serializers, Serializers>();
+  return function (args, method) {
+    const serializers = (this as { [SERIALIZERS]?: Serializers })[SERIALIZERS] ?? {};
+    let redacted = known.get(serializers);
+    if (redacted === undefined) {
+      redacted = redactedSerializers(redactor, serializers);
+      known.set(serializers, redacted);
+    }
+    const logger = Object.create(this, { [SERIALIZERS]: { value: redacted } }) as object;
+    Reflect.apply(method, logger, redactedArguments(redactor, args, redacted));
+  };
+}
+
+/** Requests and responses of Node.js are serialised by pino itself. */
+function redactedSerializers(redactor: Redactor, serializers: Serializers): Serializers {
+  const asIs = (value: unknown) => value;
+  const all = { req: asIs, res: asIs, ...serializers };
+  return Object.fromEntries(
+    Object.entries(all).map(([key, serialize]) => [
+      key,
+      (value: unknown) => Object.values(redactor.redact({ [key]: serialize(value) }) as object)[0],
+    ]),
+  );
+}
+
+/** As pino takes them: an object or a message first, then what its `%s` stand for. */
+function redactedArguments(
+  redactor: Redactor,
+  [first, ...others]: readonly unknown[],
+  serializers: Serializers,
+): readonly unknown[] {
+  if (typeof first === 'object') {
+    const object = first === null || isHttp(first) ? first : redactedObject(redactor, first, serializers);
+    return [object, ...redactedMessage(redactor, others)];
+  }
+  return redactedMessage(redactor, first === undefined ? others : [first, ...others]);
+}
+
+const isHttp = (value: object) =>
+  ('method' in value && 'headers' in value && 'socket' in value) || 'setHeader' in value;
+
+function redactedObject(redactor: Redactor, object: object, serializers: Serializers): object {
+  if (isError(object)) return redactedError(redactor, object);
+  const others: Record<string, unknown> = {};
+  const masked: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    const value = read(object, key);
+    // A serialiser needs the object as it is. What it returns is masked.
+    const isLeft = serializers[key] !== undefined && typeof value === 'object' && !isPlain(value);
+    masked[key] = value;
+    if (isError(value)) masked[key] = redactedError(redactor, value);
+    else if (!isLeft) others[key] = value;
+  }
+  const names = Object.keys(others);
+  Object.entries(redactor.redact(others) as object).forEach(([key, value], index) => {
+    const name = names[index] as string;
+    if (key !== name) delete masked[name];
+    masked[key] = value;
+  });
+  return masked;
+}
+
+function redactedMessage(redactor: Redactor, [message, ...values]: readonly unknown[]): readonly unknown[] {
+  if (message === undefined) return [];
+  if (typeof message !== 'string') return [message, ...values].map((value) => redactor.redact(value));
+  // pino uses no more values than a message has tokens.
+  const [text, shown] = redactedFormatted(redactor, message, values.slice(0, tokensIn(message)));
+  return [text, ...shown];
+}
+
+function isPlain(value: object | null): boolean {
+  if (value === null || Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

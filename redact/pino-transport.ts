@@ -1,0 +1,70 @@
+// A transport of pino, for `pipeline` or by itself: `millrace/pino/transport`. pino loads it in a worker.
+
+import { Transform } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { createRedactor, type RedactorOptions } from './create-redactor.ts';
+import { redactLine } from './pino.ts';
+
+export interface PinoTransportOptions extends RedactorOptions {
+  /** Where lines go if the transport is no step of a `pipeline`: a file, or a descriptor. 1 by default, which is standard output. */
+  readonly destination?: string | number | undefined;
+  /** Makes the folder of `destination`. */
+  readonly mkdir?: boolean | undefined;
+}
+
+/**
+ * Masks lines in the worker of a pino transport, as `redactedStreamWrite` does in the main thread. In a `pipeline`, the next step
+ * gets the masked lines. By itself, it writes them to `destination`.
+ *
+ * @example
+ * const transport = redactTransport({ packs: 'default' });
+ * transport.end('{"level":30,"msg":"password=Tr0ub4dor&3"}\n');
+ * (await transport.toArray()).join(''); // '{"level":30,"msg":"password=<:password:>"}\n'
+ */
+export default function redactTransport(options: PinoTransportOptions = {}): Transform {
+  const { destination, mkdir, ...rules } = options;
+  const redactor = createRedactor(rules);
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let output: Output | undefined;
+  const transport = new Transform({
+    decodeStrings: false,
+    construct(done) {
+      if (destination === undefined) done();
+      else open().then(() => done(), done);
+    },
+    transform(chunk: string | Buffer, _encoding, done) {
+      const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n');
+      rest = lines.pop() as string;
+      const masked = lines.map((line) => `${redactLine(redactor, line)}\n`).join('');
+      // Without a next step, nothing would ever be read.
+      if (output === undefined && transport.readableFlowing === null)
+        open().then(() => done(null, masked), done);
+      else done(null, masked);
+    },
+    flush(done) {
+      rest += decoder.end();
+      done(null, rest === '' ? undefined : redactLine(redactor, rest));
+    },
+    destroy(error, done) {
+      if (output === undefined) return done(error);
+      output.once('close', () => done(error));
+      output.end();
+    },
+  });
+
+  async function open(): Promise<void> {
+    const { destination: openDestination } = (await import('pino')).default;
+    output = openDestination({
+      dest: destination ?? 1,
+      mkdir: mkdir === true,
+      sync: false,
+    }) as unknown as Output;
+    transport.pipe(output);
+  }
+
+  return transport;
+}
+
+/** A SonicBoom, which is what a `Writable` is for `pipe`. */
+type Output = NodeJS.WritableStream;

@@ -1,0 +1,111 @@
+// Masks what pino logs: as a hook, and around a destination. `pino-transport.ts` does it in a worker.
+
+import { hostname } from 'node:os';
+import type { Redactor } from './create-redactor.ts';
+import { parseExact, stringifyExact } from './exact-json.ts';
+
+export { redactedLogMethod } from './log-method.ts';
+
+/**
+ * Returns `hooks.streamWrite` for pino. Each line is masked as JSON, by the values of all fields, before it reaches a stream or a
+ * transport: what calls, bindings, mixins, serialisers and formatters have put into it. The fields `level`, `time`, `pid`,
+ * `hostname` and `reqId` stay as pino and Fastify write them.
+ *
+ * @example
+ * const streamWrite = redactedStreamWrite(createRedactor());
+ * streamWrite('{"level":30,"time":1767225600000,"db":{"password":"Tr0ub4dor&3"}}\n');
+ * // '{"level":30,"time":1767225600000,"db":{"password":"<:password:>"}}\n'
+ */
+export function redactedStreamWrite(redactor: Redactor): (lines: string) => string {
+  return (lines) => {
+    const end = lines.indexOf('\n');
+    if (end === lines.length - 1) return redactLine(redactor, lines);
+    return lines.replace(/[^\n]+\n?/g, (line) => redactLine(redactor, line));
+  };
+}
+
+/**
+ * Wraps a destination of pino, so that it gets masked lines as from {@link redactedStreamWrite}. All else, such as `flushSync`,
+ * `reopen` and events, is that of the destination.
+ *
+ * @param destination such as `pino.destination()`, `pino.multistream([…])` or a stream
+ *
+ * @example
+ * const lines = [];
+ * const destination = redactedDestination(createRedactor(), { write: (line) => lines.push(line) });
+ * destination.write('{"level":30,"msg":"password=Tr0ub4dor&3"}\n');
+ * lines; // ['{"level":30,"msg":"password=<:password:>"}\n']
+ */
+export function redactedDestination<T extends { write(lines: string): unknown }>(
+  redactor: Redactor,
+  destination: T,
+): T {
+  const redactLines = redactedStreamWrite(redactor);
+  const write = (lines: string | Uint8Array, ...others: []) =>
+    destination.write(redactLines(typeof lines === 'string' ? lines : decoder.decode(lines)), ...others);
+  return new Proxy(destination, {
+    get(target, key) {
+      if (key === 'write') return write;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+    set(target, key, value) {
+      // pino gives these to streams with metadata, such as `multistream`.
+      if (key === 'lastMsg' || key === 'lastObj') return Reflect.set(target, key, redactor.redact(value));
+      return key === 'lastLogger' || Reflect.set(target, key, value);
+    },
+  });
+}
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** A line that pino has written, with its LF or without it. */
+export function redactLine(redactor: Redactor, line: string): string {
+  const length = line.endsWith('\n') ? line.length - (line.endsWith('\r\n') ? 2 : 1) : line.length;
+  const json = length === line.length ? line : line.slice(0, length);
+  const masked =
+    json.charCodeAt(0) === OPENING_BRACE ? redactRecord(redactor, json) : redactor.redactJson(json);
+  return length === line.length ? masked : masked + line.slice(length);
+}
+
+const OPENING_BRACE = 0x7b;
+
+function redactRecord(redactor: Redactor, json: string): string {
+  let record: Record<string, unknown>;
+  try {
+    record = parseExact(json) as Record<string, unknown>;
+  } catch {
+    return redactor.redact(json);
+  }
+  const kept = takeOwnFields(record);
+  const masked: unknown = redactor.redact(record);
+  // Only what nests too deeply is replaced as a whole.
+  const shown = typeof masked === 'object' ? (masked as object) : { ...kept, msg: masked };
+  return stringifyExact(Object.assign(shown, kept));
+}
+
+/** Takes the values of fields that pino and Fastify write by themselves out of a record: no rule changes them. */
+function takeOwnFields(record: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  const kept: Record<string, unknown> = {};
+  for (const [key, isOwn] of OWN_FIELDS) {
+    const value = record[key];
+    if (value === undefined || value === null || !isOwn(value)) continue;
+    kept[key] = value;
+    record[key] = null;
+  }
+  return kept;
+}
+
+const isNumber = (value: unknown) => typeof value === 'number';
+const matches = (expression: RegExp) => (value: unknown) =>
+  isNumber(value) || (typeof value === 'string' && expression.test(value));
+const HOSTNAME = hostname();
+
+/** Programs can log fields of these names as well, so they must look as expected. */
+const OWN_FIELDS: readonly (readonly [key: string, isOwn: (value: unknown) => boolean])[] = [
+  ['level', matches(/^[A-Za-z]{1,20}$/)],
+  ['time', matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/)],
+  ['pid', isNumber],
+  ['hostname', (value) => value === HOSTNAME],
+  ['reqId', matches(/^(?:req-[0-9a-z]{1,11}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/i)],
+];

@@ -1,0 +1,97 @@
+// Masks what winston logs, as a format.
+
+import { stripVTControlCharacters } from 'node:util';
+import type { Redactor } from './create-redactor.ts';
+import { isError, read, redactedError } from './errors.ts';
+import { redactedFormatted, tokensIn } from './formatted.ts';
+
+/** What winston knows of an entry, beside its fields: see triple-beam. */
+const LEVEL = Symbol.for('level');
+const MESSAGE = Symbol.for('message');
+const SPLAT = Symbol.for('splat');
+
+type Info = Record<string | symbol, unknown>;
+
+/** A format of winston, as far as `combine` and transports need it. */
+export interface RedactedFormat {
+  readonly options: object;
+  // biome-ignore lint/suspicious/noExplicitAny: an info of winston, whose type other versions of logform have too.
+  transform(info: any): any;
+}
+
+/**
+ * A format for winston, which masks all fields of an entry, its message together with what `%s` stands for, and the line that
+ * another format has made of it. It can stand anywhere in `format.combine`; the last place sees what other formats add. `level`
+ * and `timestamp` stay as they are.
+ *
+ * @example
+ * const { transform } = redactedFormat(createRedactor());
+ * transform({ level: 'info', message: 'login', password: 'Tr0ub4dor&3' });
+ * // { level: 'info', message: 'login', password: '<:password:>' }
+ */
+export function redactedFormat(redactor: Redactor): RedactedFormat {
+  return { options: {}, transform: (info: Info) => redactedInfo(redactor, info) };
+}
+
+function redactedInfo(redactor: Redactor, info: Info): Info {
+  // `logger.error(new Error(…))`: the format `errors` needs an error, also after this one.
+  const shown = isError(info)
+    ? (redactedError(redactor, info) as unknown as Info)
+    : redactedFields(redactor, info);
+  const level = info[LEVEL];
+  if (level !== undefined) shown[LEVEL] = level;
+  if (isLevel(info.level, level)) shown.level = info.level;
+  if (isTimestamp(info.timestamp)) shown.timestamp = info.timestamp;
+  const splat = info[SPLAT] ?? info.splat;
+  if (Array.isArray(splat)) shown[SPLAT] = redactedSplat(redactor, info.message, splat, shown);
+  const line = info[MESSAGE];
+  if (typeof line === 'string')
+    shown[MESSAGE] = line.startsWith('{') ? redactor.redactJson(line) : redactor.redact(line);
+  else if (line !== undefined) shown[MESSAGE] = redactor.redact(line);
+  return shown;
+}
+
+/** Errors stay errors, for the format `errors`. */
+function redactedFields(redactor: Redactor, info: Info): Info {
+  const errors = new Map<string, Error>();
+  const fields: Info = {};
+  for (const key of Object.keys(info)) {
+    const value = read(info, key);
+    if (isError(value)) errors.set(key, value);
+    fields[key] = isError(value) ? null : value;
+  }
+  const masked = redactor.redact(fields) as Info;
+  for (const [key, error] of errors) masked[key] = redactedError(redactor, error);
+  return masked;
+}
+
+/** What is left for the format `splat` after the message, which is set. */
+function redactedSplat(
+  redactor: Redactor,
+  message: unknown,
+  splat: readonly unknown[],
+  shown: Info,
+): unknown[] {
+  const mask = (value: unknown) => (isError(value) ? redactedError(redactor, value) : redactor.redact(value));
+  if (typeof message !== 'string') return splat.map(mask);
+  const count = tokensIn(message);
+  const others = splat.slice(count).map(mask);
+  const [text, values] = redactedFormatted(redactor, message, splat.slice(0, count));
+  shown.message = text;
+  if (values.length > 0 || count === 0) return [...values, ...others];
+  // The format `splat` would take signs of percent in the text for tokens. What it does with the other values is done here.
+  Object.assign(shown, ...others);
+  return [];
+}
+
+/** With colours, in capital letters, or padded. */
+function isLevel(value: unknown, level: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (level === undefined) return /^[a-z]{1,20}$/i.test(value);
+  return stripVTControlCharacters(value).trim().toLowerCase() === String(level).toLowerCase();
+}
+
+const isTimestamp = (value: unknown) =>
+  typeof value === 'number' ||
+  (typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?$/.test(value));
