@@ -20,6 +20,7 @@ import {
   keptKeys,
   replaceByActions,
 } from '../plugins/masks/redact-actions.ts';
+import { withBoundValues } from './bound-values.ts';
 import { parseExact, stringifyExact } from './exact-json.ts';
 import { mapStrings } from './map-strings.ts';
 import { packRules } from './packs.ts';
@@ -245,7 +246,7 @@ class PackRedactor implements Redactor {
     } catch {
       return this.#text(json);
     }
-    return stringifyExact(this.redact(value));
+    return stringifyExact(withBoundValues(this.redact(value), json, (text) => this.#text(text)));
   }
 
   stream({ mostHeld = MOST_HELD }: { readonly mostHeld?: number | undefined } = {}): RedactedStream {

@@ -44,5 +44,5 @@ const isByte = (value: unknown) =>
 
 export function stringifyExact(value: unknown): string {
   const json = JSON.stringify(value);
-  return json.includes(MARK) ? json.replace(MARKED, '$1').replaceAll(`"${MARK}`, '"') : json;
+  return json?.includes(MARK) ? json.replace(MARKED, '$1').replaceAll(`"${MARK}`, '"') : json;
 }

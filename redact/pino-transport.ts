@@ -5,7 +5,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { createRedactor, type RedactorOptions } from './create-redactor.ts';
 import { redactLine } from './pino.ts';
 
-export interface PinoTransportOptions extends RedactorOptions {
+export interface PinoTransportOptions {
+  /** Options of `createRedactor`. */
+  readonly redactor?: RedactorOptions | undefined;
   /** Where lines go if the transport is no step of a `pipeline`: a file, or a descriptor. 1 by default, which is standard output. */
   readonly destination?: string | number | undefined;
   /** Makes the folder of `destination`. */
@@ -17,13 +19,13 @@ export interface PinoTransportOptions extends RedactorOptions {
  * gets the masked lines. By itself, it writes them to `destination`.
  *
  * @example
- * const transport = redactTransport({ packs: 'default' });
+ * const transport = redactTransport({ redactor: { packs: 'default' } });
  * transport.end('{"level":30,"msg":"password=Tr0ub4dor&3"}\n');
  * (await transport.toArray()).join(''); // '{"level":30,"msg":"password=<:password:>"}\n'
  */
 export default function redactTransport(options: PinoTransportOptions = {}): Transform {
-  const { destination, mkdir, ...rules } = options;
-  const redactor = createRedactor(rules);
+  const { destination, mkdir } = options;
+  const redactor = createRedactor(options.redactor);
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let output: Output | undefined;

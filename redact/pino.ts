@@ -1,6 +1,7 @@
 // Masks what pino logs: as a hook, and around a destination. `pino-transport.ts` does it in a worker.
 
 import { hostname } from 'node:os';
+import { withBoundValues } from './bound-values.ts';
 import type { Redactor } from './create-redactor.ts';
 import { parseExact, stringifyExact } from './exact-json.ts';
 
@@ -78,7 +79,7 @@ function redactRecord(redactor: Redactor, json: string): string {
     return redactor.redact(json);
   }
   const kept = takeOwnFields(record);
-  const masked: unknown = redactor.redact(record);
+  const masked = withBoundValues(redactor.redact(record), json, (text) => redactor.redact(text));
   // Only what nests too deeply is replaced as a whole.
   const shown = typeof masked === 'object' ? (masked as object) : { ...kept, msg: masked };
   return stringifyExact(Object.assign(shown, kept));

@@ -193,6 +193,14 @@ describe.each(Object.entries(FORMS).slice(0, 2))('pino with %s', (_, make) => {
     expect(records[2].apiKey).toContain('<:');
   });
 
+  it('masks values that are bound to a statement', () => {
+    const text = 'UPDATE users SET password = $1 WHERE name = $2';
+    const [record] = logging(make, (log) =>
+      log.info({ id: 2n ** 64n, query: { text, values: [SECRET, 'ada'] } }),
+    );
+    expect(record.query).toEqual({ text, values: ['<:password:>', 'ada'] });
+  });
+
   it('keeps integers that are no number of JavaScript', () => {
     const [record] = ((): string[] => {
       const lines: string[] = [];
