@@ -18,9 +18,12 @@ const TO_STDERR: readonly string[] = ['warn', 'error', 'trace'];
  * @returns a function that restores the methods.
  *
  * @example
- * const restore = patchConsole(createRedactor());
- * console.log('user %s', 'ada', { password: 'Tr0ub4dor&3' }); // prints: user ada { password: '<:password:>' }
+ * const printed = [];
+ * const target = { ...console, log: (text) => printed.push(text) };
+ * const restore = patchConsole(createRedactor(), target);
+ * target.log('user %s', 'ada', { password: 'Tr0ub4dor&3' });
  * restore();
+ * printed; // ["user ada { password: '<:password:>' }"]
  */
 export function patchConsole(redactor: Redactor, target: Console = console): () => void {
   const originals = { ...target };

@@ -233,7 +233,9 @@ class PackRedactor implements Redactor {
   redact<T>(value: T): Masked<T>;
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
-    const masked = this.#shared.use(this.#user, (rules) => rules.maskValue(value, this.#replaced, this.#maxLength));
+    const masked = this.#shared.use(this.#user, (rules) =>
+      rules.maskValue(value, this.#replaced, this.#maxLength),
+    );
     const { pseudonyms } = this;
     return pseudonyms === undefined ? masked : mapStrings(masked, (text) => pseudonyms.hide(text));
   }

@@ -23,7 +23,7 @@ export interface PinoTransportOptions {
  * transport.end('{"level":30,"msg":"password=Tr0ub4dor&3"}\n');
  * (await transport.toArray()).join(''); // '{"level":30,"msg":"password=<:password:>"}\n'
  */
-export default function redactTransport(options: PinoTransportOptions = {}): Transform {
+export function redactTransport(options: PinoTransportOptions = {}): Transform {
   const { destination, mkdir } = options;
   const redactor = createRedactor(options.redactor);
   const decoder = new StringDecoder('utf8');
@@ -67,6 +67,9 @@ export default function redactTransport(options: PinoTransportOptions = {}): Tra
 
   return transport;
 }
+
+// pino calls the default export of a module.
+export default redactTransport;
 
 /** A SonicBoom, which is what a `Writable` is for `pipe`. */
 type Output = NodeJS.WritableStream;
