@@ -426,6 +426,35 @@ function withRules(command: Command): Command {
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 
+export interface ReportOptions {
+  /** An earlier report, which `--json` saved. */
+  readonly since?: string;
+  readonly json?: string;
+  readonly html?: string;
+}
+
+export function addReport(program: Command, ended: Ended): void {
+  addCommand(program, 'report [file...]', {
+    usage: '[options] FILE...',
+    summary: 'report what redact found, from its audits',
+    description:
+      'Adds up the audits of `redact` processors: how much was found by which rule, in which field, from which source and on which ' +
+      'day, and what an earlier report did not have. Never shows a value: audits have none. The exit code is 0, or 1 if --since is given ' +
+      'and something is new, or 2 if a file cannot be read or written.',
+    examples: [
+      'millrace report audit.jsonl --html report.html',
+      'millrace report audit.jsonl --since report.json --json report.json',
+    ],
+  })
+    .option('--since <file>', 'show what is new since this report, which --json saved')
+    .option('--json <file>', 'save the report in this file, for --since and for other tools')
+    .option('--html <file>', 'save the report as a page that needs no other file')
+    .action(async (files: string[], options: ReportOptions) => {
+      const { report } = await import('./report.ts');
+      ended(await report(files, options));
+    });
+}
+
 export function addHash(program: Command, ended: Ended): void {
   addCommand(program, 'hash [file...]', {
     usage: 'FILE...',

@@ -42,6 +42,7 @@ export function buildProgram(ended: commands.Ended, notify: WriteNotice): Comman
   commands.addState(program, ended);
   commands.addRedact(program, ended);
   commands.addScan(program, ended);
+  commands.addReport(program, ended);
   commands.addHash(program, ended);
   commands.addPacks(program, ended);
   commands.addPlugins(program, ended);
