@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { inlineModules } from './build/inline-modules.mjs';
+import { inlineModules, leanPacks } from './build/inline-modules.mjs';
 
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
@@ -71,11 +71,12 @@ await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, {
   preserveModules: true,
 });
 const OF_REDACT = ENTRIES.filter((entry) => entry.startsWith('redact/'));
-await bundle(Object.fromEntries(OF_REDACT.map((entry) => [entry, `${entry}.ts`])), true, {
-  dir: 'redact/dist',
-  preserveModules: true,
-  preserveModulesRoot: '.',
-});
+await bundle(
+  Object.fromEntries(OF_REDACT.map((entry) => [entry, `${entry}.ts`])),
+  true,
+  { dir: 'redact/dist', preserveModules: true, preserveModulesRoot: '.' },
+  [await leanPacks()],
+);
 // The compiler has written the types, unless only JavaScript is wanted, as by the tests.
 if (existsSync('dist/operators')) {
   const isType = (path) => !/\.js(?:\.map)?$|\/internal[\w-]*\.d\.ts$/.test(path);

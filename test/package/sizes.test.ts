@@ -1,14 +1,18 @@
 import { brotliCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
+import { fill, Random } from '../../plugins/pack-tests/templates.ts';
+import { resolvePackRules } from '../../plugins/packs/load-packs.ts';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 
 beforeAll(upToDateBuild);
 
-/** The bytes that a page loads for one operator of the package, minified and compressed by brotli (quality 11), without RxJS. */
-async function sizeOf(name: string): Promise<number> {
+const operator = (name: string) => `export { ${name} } from './operators/dist/index.js';`;
+
+/** The bytes that a page loads for a module, minified and compressed by brotli (quality 11), without RxJS. */
+async function sizeOf(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
-    stdin: { contents: `export { ${name} } from './operators/dist/index.js';`, resolveDir: ROOT },
+    stdin: { contents, resolveDir: ROOT },
     ...{ bundle: true, minify: true, splitting: true, format: 'esm', target: 'es2022' },
     ...{ external: ['rxjs'], write: false, metafile: true, outdir: 'out', absWorkingDir: ROOT },
   });
@@ -30,8 +34,36 @@ describe('what a page loads for a single operator', () => {
     ['regexMask', 7500],
     ['entropyMask', 6100],
   ])('%s: at most %d bytes', async (name, most) => {
-    const bytes = await sizeOf(name);
+    const bytes = await sizeOf(operator(name));
     expect(bytes).toBeGreaterThan(300);
     expect(bytes).toBeLessThanOrEqual(most);
+  });
+});
+
+describe('what a page loads for redactStream', () => {
+  const packRules = "export { packRules } from './redact/dist/redact/index.js';";
+
+  it('without packs: at most 90,000 bytes', async () => {
+    expect(await sizeOf(operator('redactStream'))).toBeLessThanOrEqual(90_000);
+  });
+
+  // All packs are in one module, so those of personal data as well.
+  it('with the packs: at most 200,000 bytes', async () => {
+    expect(await sizeOf(operator('redactStream') + packRules)).toBeLessThanOrEqual(200_000);
+  });
+
+  it('without the tests of the packs, and with all that finds values', async () => {
+    const lean = await import('@millrace/redact');
+    const whole = await import('millrace/redact');
+    expect(JSON.stringify(lean.packRules('all'))).not.toMatch(/"(?:tests|miss|example)":/);
+    const packs = lean.packNames();
+    const [a, b] = [lean.createRedactor({ packs }), whole.createRedactor({ packs })];
+    const r = new Random(22);
+    for (const { tests } of Object.values(resolvePackRules(packs)))
+      for (const template of tests.matches.slice(0, 2)) {
+        const { text } = fill(template, r);
+        expect(a.redact(text)).toBe(b.redact(text));
+      }
+    expect(a.report()).toEqual(b.report());
   });
 });
