@@ -8,7 +8,7 @@ import { inlineModules, leanPacks } from './build/inline-modules.mjs';
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
   ...['operators/index', 'operators/node', 'redact/index', 'redact/node', 'redact/otel'],
-  ...['redact/pino', 'redact/pino-transport', 'redact/winston', 'redact/console'],
+  ...['redact/pino', 'redact/pino-transport', 'redact/winston', 'redact/console', 'redact/ai'],
 ];
 
 /**

@@ -15,7 +15,7 @@ export interface RedactFetchOptions {
   readonly unmaskable?: Unmaskable | undefined;
 }
 
-const CHECKS: Checks<RedactFetchOptions> = {
+export const REDACT_FETCH_CHECKS: Checks<RedactFetchOptions> = {
   redactor: (value) =>
     typeof (value as Redactor | null)?.redact === 'function' || 'a redactor of createRedactor',
   unmaskable: (value) => value === 'refuse' || value === 'pass' || "'refuse' or 'pass'",
@@ -43,7 +43,7 @@ export function redactFetch(
   fetch: typeof globalThis.fetch,
   { redactor, ...options }: RedactFetchOptions,
 ): typeof globalThis.fetch {
-  checkOptions('redactFetch', { redactor, ...options }, CHECKS);
+  checkOptions('redactFetch', { redactor, ...options }, REDACT_FETCH_CHECKS);
   const { unmaskable = 'refuse' } = options;
   const maskJson = (text: string) => JSON.stringify(maskModelRequest(JSON.parse(text), redactor, unmaskable));
   return async (input, init) => {

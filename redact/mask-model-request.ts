@@ -57,7 +57,7 @@ const isBinary = (text: string) => DATA_URL.test(text) || (text.length >= LONG &
  * @param instead what stands in place of a string of the original; undefined if it is the masked one. Items of an array have the path
  * of the array.
  */
-function withStructure(
+export function withStructure(
   original: unknown,
   masked: unknown,
   path: string,

@@ -9,6 +9,7 @@ import * as rxjs from 'rxjs';
 import * as zod from 'zod';
 import * as operators from '../operators/index.ts';
 import * as nodeOperators from '../operators/node.ts';
+import * as redactForAi from '../redact/ai.ts';
 import * as redact from '../redact/index.ts';
 import * as redactForNode from '../redact/node.ts';
 import * as redactForOtel from '../redact/otel.ts';
@@ -59,6 +60,7 @@ const globals: Scope = {
   ...millrace,
   ...redact,
   ...redactForNode,
+  ...redactForAi,
   ...redactForOtel,
 };
 const files = sourceFiles('operators', 'plugins', 'redact', 'src')
@@ -81,6 +83,7 @@ describe('every exported function and class', () => {
     ...nodeOperators,
     ...redact,
     ...redactForNode,
+    ...redactForAi,
     ...redactForOtel,
     ...millrace,
   })
