@@ -56,7 +56,7 @@ ${comparison}
 <main>
 ${parts.join('')}
 </main>
-<footer>Rules, fields and sources of the audits of millrace. It has no values.</footer>
+<footer>From the audits of millrace, which have rules and places, and no values.</footer>
 </body>
 </html>
 `;
@@ -110,15 +110,19 @@ ${lines.join('\n')}
 `;
 }
 
-/** Findings of each day between the first and the last, and of the last 60 at most. */
+/** Labels that fit below the bars of days. */
+const MOST_LABELS = 15;
+
+/** Findings of the last 60 days that have some. */
 function days(byDay: ComparedReport['days']): string {
   const names = Object.keys(byDay).slice(-60);
   if (names.length === 0) return '';
   const most = Math.max(...names.map((name) => byDay[name] as number));
-  const bars = names.map((name) => {
+  const step = Math.ceil(names.length / MOST_LABELS);
+  const bars = names.map((name, i) => {
     const findings = byDay[name] as number;
     const label = `${name}: ${count(findings)}`;
-    return `<li title="${escaped(label)}"><i style="height:${Math.max(1, Math.round((100 * findings) / most))}%"></i><span>${escaped(name.slice(5))}</span></li>`;
+    return `<li title="${escaped(label)}"><i style="height:${Math.max(1, Math.round((100 * findings) / most))}%"></i>${i % step === 0 ? `<span>${escaped(name.slice(5))}</span>` : ''}</li>`;
   });
   return `<section>
 <h2>By day</h2>
@@ -157,7 +161,6 @@ b { margin-left: .35rem; color: var(--new); font-size: .8rem; }
 .days li { position: relative; flex: 1; display: flex; align-items: flex-end; height: 100%; max-width: 4rem; }
 .days i { display: block; width: 100%; border-radius: 2px 2px 0 0; background: var(--bar); }
 .days span { position: absolute; top: 100%; left: 50%; transform: translateX(-50%); padding-top: .25rem; color: var(--quiet); font-size: .7rem; white-space: nowrap; }
-.days li:nth-child(odd):nth-last-child(n+16) span { display: none; }
 .most { margin: -.5rem 0 .5rem; color: var(--quiet); font-size: .85rem; }
 footer { margin-top: 1.5rem; color: var(--quiet); font-size: .85rem; }
 `;
