@@ -24,8 +24,13 @@ const CHUNKS = [
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
   { name: 'plain-search', test: /operators\/masks\/(?:apply-rule|lines-masker|replacement)\.ts$/ },
   { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },
+  // Workers load this too.
+  { name: 'packs', test: /plugins\/packs\/pack-files\.ts$/ },
   // `millrace/redact` loads this without RxJS, and the operators need most of it.
-  { name: 'redactor', test: /redact\/create-redactor\.ts$/ },
+  {
+    name: 'redactor',
+    test: /operators\/masks\/(?:redact\/(?:redactor|piece-masker)|mask-error|python-regex)\.ts$/,
+  },
   // Browsers load these two.
   { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },

@@ -1,4 +1,4 @@
-import { DEFAULT_ALPHABET } from '../operators/masks/entropy-mask.ts';
+import { DEFAULT_ALPHABET } from '../operators/masks/entropy-index.ts';
 
 const IP = /\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b/g;
 const SECRET_HERE = /KEY::[0-9]{10}/y;

@@ -2,9 +2,8 @@
 
 // Masks: they remove secrets from strings and events.
 
-export { entropyIndex } from './masks/entropy-index.ts';
+export { DEFAULT_ALPHABET, entropyIndex } from './masks/entropy-index.ts';
 export {
-  DEFAULT_ALPHABET,
   type EntropyMaskOptions,
   entropyMask,
   entropyMasker,

@@ -12,6 +12,9 @@ const SNAP = 1e-12;
 /** Far more than floating point loses in a sum, relative to the whole. */
 const SLACK = 1e-9;
 
+/** Letters, digits, `+`, `/` and `=`: the characters of keys and base64. */
+export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
+
 /**
  * Measures tokens against an alphabet: how evenly a token's characters are spread, relative to the best that a
  * token of its length could be. Compiled once for an alphabet, since measuring is the hot path.

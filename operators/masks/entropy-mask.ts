@@ -10,7 +10,7 @@ import {
   UNIT,
 } from '../support/check-options.ts';
 import { applyRule } from './apply-rule.ts';
-import { EntropyMeter } from './entropy-index.ts';
+import { DEFAULT_ALPHABET, EntropyMeter } from './entropy-index.ts';
 import { JsonKeeper } from './json-lines.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
@@ -42,9 +42,6 @@ export interface EntropyMaskOptions extends ReplacementOptions {
   /** Called after a string in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
 }
-
-/** Letters, digits, `+`, `/` and `=`: the characters of keys and base64. */
-export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
 
 const LENGTH: Check = (value) =>
   (Number.isInteger(value) && (value as number) > 1) || 'an integer of at least 2';

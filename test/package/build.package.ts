@@ -67,7 +67,7 @@ describe('the build', () => {
     );
     expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
     // A worker loads cel-js only if one of its processors has expressions.
-    const packages = ['@eslint-community/regexpp', '@marcbachmann/cel-js'];
+    const packages = ['@eslint-community/regexpp', '@marcbachmann/cel-js', '@noble/hashes'];
     const all = loadedWith([WORKER], true);
     expect(all.packages).toEqual(packages);
     const isOfRedact = (file: string) => file.endsWith('/worker-redact-masking.js');
@@ -90,6 +90,13 @@ describe('the build', () => {
     expect(later.files.flatMap(sourcesOf).filter((path) => path.startsWith('src/'))).toEqual([]);
     const sources = loadedWith(['operators/node.js']).files.flatMap(sourcesOf);
     expect(sources.filter((path) => path.startsWith('src/'))).toEqual([]);
+  });
+
+  it('lets an application load the redactor without RxJS, the engine and its schemas', () => {
+    const { files, packages } = loadedWith(['redact/index.js', 'redact/node.js'], true);
+    expect(packages.filter((name) => !name.startsWith('@noble/'))).toEqual(['@eslint-community/regexpp']);
+    const sources = files.flatMap(sourcesOf);
+    expect(sources.filter((path) => /^src\/|^plugins\/process\//.test(path))).toEqual([]);
   });
 });
 

@@ -1,8 +1,7 @@
 import { argumentError } from '../../support/check-options.ts';
 import { CHECKS, CHECKS_OF_KEYED_VALUES, type Check } from '../checks/index.ts';
 import { type IsAddition, isPlaceholderAt, ownMasks } from '../checks/placeholders.ts';
-import { EntropyMeter } from '../entropy-index.ts';
-import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
+import { DEFAULT_ALPHABET, EntropyMeter } from '../entropy-index.ts';
 import type { Cost } from '../expression/cost.ts';
 import { boundedTest, type LinearEngine, lazily } from '../expression/linear-engine.ts';
 import { inQuotes } from '../json-lines.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DEFAULT_ALPHABET, entropyIndex, entropyMasker } from '../../../operators/masks/entropy-mask.ts';
+import { DEFAULT_ALPHABET, entropyIndex } from '../../../operators/masks/entropy-index.ts';
+import { entropyMasker } from '../../../operators/masks/entropy-mask.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 

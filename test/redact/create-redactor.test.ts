@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRedactor, packNames, packRules } from '../../redact/index.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
+
+const PASSWORD = 'Tr0ub4dor&3';
+const redactor = createRedactor();
+
+describe('a string', () => {
+  it('is masked by the default packs', () => {
+    expect(redactor.redact(`login with password=${PASSWORD}`)).toBe('login with password=<:password:>');
+    expect(redactor.redact('nothing of interest')).toBe('nothing of interest');
+  });
+
+  it('is masked by other packs, rules and actions', () => {
+    const own = createRedactor({
+      packs: ['pii/contact'],
+      rules: { TICKET: 'TK-[0-9]{8}' },
+      action: { 'pii/*': { keep_last: 4 }, TICKET: { hmac: { key: 'k' } } },
+    });
+    expect(own.redact(`TK-40718254 of ada.lovelace@example.org, password=${PASSWORD}`)).toMatch(
+      /^<:TICKET:[0-9a-f]{12}:> of <:email:\.org:>, password=Tr0ub4dor&3$/,
+    );
+  });
+
+  it('keeps allowed values and keys', () => {
+    const own = createRedactor({ allow: { values: ['^Tr0ub4dor'], keys: ['session_token'] } });
+    expect(own.redact(`password=${PASSWORD}`)).toBe(`password=${PASSWORD}`);
+    expect(own.redact({ sessionToken: 'a7Qk2Lm9Zx4Rt8Vb' })).toEqual({ sessionToken: 'a7Qk2Lm9Zx4Rt8Vb' });
+  });
+
+  it('is decoded as asked', () => {
+    const encoded = Buffer.from(`password=${PASSWORD} in base64`).toString('base64');
+    expect(redactor.redact(`body ${encoded}`)).not.toContain(encoded);
+    expect(createRedactor({ decode: false }).redact(`body ${encoded}`)).toBe(`body ${encoded}`);
+  });
+
+  it('is replaced as a whole if it is too long', () => {
+    const own = createRedactor({ maxLength: 20 });
+    expect(own.redact('x'.repeat(21))).toBe('<:unmaskable:>');
+    expect(own.redact({ text: 'x'.repeat(21) })).toEqual({ text: '<:unmaskable:>' });
+    expect(own.redactJson(JSON.stringify('x'.repeat(30)))).toBe('"<:unmaskable:>"');
+    expect(own.report().unmaskable).toBe(3);
+  });
+});
+
+describe('a value', () => {
+  it('is masked at any depth, and the input stays', () => {
+    const value = deepFreeze({
+      user: 'ada',
+      db: { password: PASSWORD, hosts: ['db1', `postgres://app:${PASSWORD}@db/main`] },
+      tries: 3,
+      last: null,
+    });
+    expect(redactor.redact(value)).toEqual({
+      user: 'ada',
+      db: { password: '<:password:>', hosts: ['db1', 'postgres://app:<:url-password:>@db/main'] },
+      tries: 3,
+      last: null,
+    });
+  });
+
+  it('may have cycles, and the same object twice', () => {
+    const twice = { password: PASSWORD };
+    const value: Record<string, unknown> = { a: twice, b: [twice] };
+    value.self = value;
+    value.list = [value];
+    const masked = { password: '<:password:>' };
+    expect(redactor.redact(value)).toEqual({
+      a: masked,
+      b: [masked],
+      self: '[Circular]',
+      list: ['[Circular]'],
+    });
+  });
+
+  it('of a kind that JSON does not show is shown as far as that is safe', () => {
+    expect(
+      redactor.redact({
+        big: 12345678901234567890n,
+        fn: () => PASSWORD,
+        symbol: Symbol('x'),
+        map: new Map([['password', PASSWORD]]),
+        bytes: Buffer.from(PASSWORD),
+        date: new Date(0),
+        holes: Object.assign([], { 1: 1 }),
+      } as object),
+    ).toEqual({
+      big: '12345678901234567890',
+      fn: undefined,
+      symbol: undefined,
+      map: {},
+      bytes: '<:unmaskable:>',
+      date: new Date(0),
+      holes: [undefined, 1],
+    });
+  });
+
+  it('is an error, with its causes', () => {
+    const error = Object.assign(
+      new Error(`bad password=${PASSWORD}`, { cause: new Error(`token=${PASSWORD}`) }),
+      {
+        config: { headers: { authorization: `Bearer ${PASSWORD}${PASSWORD}` } },
+      },
+    );
+    const masked = redactor.redact(error) as unknown as Record<string, unknown>;
+    expect(JSON.stringify(masked)).not.toContain('Tr0ub4dor');
+    expect(masked).toMatchObject({
+      name: 'Error',
+      message: 'bad password=<:password:>',
+      cause: { name: 'Error' },
+    });
+    expect(masked.stack).toContain('create-redactor.test.ts');
+  });
+
+  it('keeps what can be read beside what cannot', () => {
+    const value = {
+      get broken() {
+        throw new Error(PASSWORD);
+      },
+      password: PASSWORD,
+      inner: new Proxy(
+        {},
+        {
+          ownKeys: () => {
+            throw new Error(PASSWORD);
+          },
+        },
+      ),
+      json: {
+        toJSON: () => {
+          throw new Error(PASSWORD);
+        },
+      },
+      deep: Array.from({ length: 3000 }).reduce((inner) => ({ inner }), PASSWORD),
+    };
+    const own = createRedactor();
+    const masked = own.redact(value) as Record<string, unknown>;
+    expect(masked).toMatchObject({
+      broken: '<:unmaskable:>',
+      password: '<:password:>',
+      inner: '<:unmaskable:>',
+      json: '<:unmaskable:>',
+    });
+    expect(JSON.stringify(masked)).not.toContain('Tr0ub4dor');
+    expect(own.report().unmaskable).toBe(4);
+  });
+
+  it('is read once, so that a getter cannot show something else the second time', () => {
+    let reads = 0;
+    const value = Object.defineProperty({}, 'text', {
+      enumerable: true,
+      get: () => (reads++ === 0 ? 'fine' : PASSWORD),
+    });
+    expect(redactor.redact(value)).toEqual({ text: 'fine' });
+    expect(reads).toBe(1);
+  });
+
+  it.each([[undefined], [null], [1], [true], [NaN]])('is %p, which stays', (value) => {
+    expect(redactor.redact(value)).toBe(value);
+  });
+});
+
+describe('a document of JSON', () => {
+  it('stays one', () => {
+    const json = JSON.stringify({
+      level: 30,
+      pin: 1234,
+      msg: `password: "${PASSWORD}"`,
+      card_number: 4111111111111111,
+    });
+    const own = createRedactor({ packs: 'all' });
+    expect(JSON.parse(own.redactJson(json))).toMatchObject({ level: 30, msg: 'password: "<:password:>"' });
+    expect(own.redactJson(json)).not.toContain('4111111111111111');
+  });
+
+  it('that is none is masked as a string', () => {
+    expect(redactor.redactJson(`{"password":"${PASSWORD}`)).toBe('{"password":"<:password:>');
+  });
+});
+
+describe('a report', () => {
+  it('counts what was found by rule', () => {
+    const own = createRedactor();
+    own.redact(`password=${PASSWORD}`);
+    own.redact({ password: PASSWORD, url: `https://ada:${PASSWORD}@example.org` });
+    const stream = own.stream();
+    stream.write('passwo');
+    stream.write(`rd=${PASSWORD}\n`);
+    expect(own.report()).toEqual({
+      masked: { 'secrets/context:password': 3, 'secrets/context:url-password': 1 },
+      unmaskable: 0,
+    });
+  });
+});
+
+describe('options', () => {
+  it.each([
+    [{ pack: 'default' }, 'pack'],
+    [{ packs: 5 }, 'packs'],
+    [{ maxLength: 0 }, 'maxLength'],
+    [{ confidence: 'some' }, 'confidence'],
+    [{ packs: 'secrets/none' }, 'there is no pack secrets/none'],
+    [{ rules: { BAD: '(' } }, 'BAD'],
+    [{ rules: { SLOW: '(a+)+$' } }, 'SLOW'],
+  ])('%p is refused, with its name', (options, name) => {
+    expect(() => createRedactor(options as object)).toThrow(name);
+  });
+
+  it('name packs', () => {
+    expect(Object.keys(packRules('default'))).toEqual(Object.keys(packRules()));
+    expect(Object.keys(packRules(['secrets/keys', 'secrets/keys'])).length).toBeGreaterThan(3);
+    expect(packNames()).toContain('pii/contact');
+  });
+});
