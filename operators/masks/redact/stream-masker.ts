@@ -29,9 +29,10 @@ const LONGEST_SUFFIX = 120;
 const ORDINARY = String.raw`\(?(?:\p{L}\p{Ll}*|\p{Lu}+)(?:['’/-]\p{L}?\p{Ll}+)*[.,;:!?)…]*(?!\S)`;
 /** What stands between a value and the words that say what it is. */
 const SAYS = String.raw`(?:(?:is|as|als|ist|est|comme|es|como|è|come|jest)\s|[\d(])`;
-/** A word that may be a value because of what follows it, an attribute in front of the one with its name, and the start of a block. */
+/** A word that looks like a password, or may be a value because of what follows it, an attribute in front of the one with its name, and the start of a block. */
 const MARKED = new RegExp(
-  String.raw`(?<!\S)(?!${ORDINARY})\S+(?=\s*$|\s+(?:\S{1,6}$|${SAYS}))|\b(?:value|content)\s?=\S*|-{4}.*`,
+  String.raw`(?<!\S)(?=\S*\p{L})(?=\S*(?:\d|[!@#$%^&*?~+][^\s.,;:!?)]))\S{6,}|` +
+    String.raw`(?<!\S)(?!${ORDINARY})\S+(?=\s*$|\s+(?:\S{1,6}$|${SAYS}))|\b(?:value|content)\s?=\S*|-{4}.*`,
   'gu',
 );
 
