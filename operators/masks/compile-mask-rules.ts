@@ -32,6 +32,8 @@ export interface MaskRules {
   readonly mentions: (text: string) => boolean;
   /** Whether a rule has to be tried on a text: it has one of the literals, or a rule without any changes it. */
   readonly mayChange: (text: string) => boolean;
+  /** The rules that are tried on a text, in order, and whether they could take more than a moment together. */
+  readonly candidates: (text: string) => { readonly rules: readonly MaskRule[]; readonly isSlow: boolean };
   /** Whether there are rules without literals. */
   readonly hasCommon: () => boolean;
   /** Characters of the longest literal of a rule. */
@@ -61,6 +63,7 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
     mask: (text) => engine.mask(text),
     mentions: (text) => engine.mentions(text),
     mayChange: (text) => engine.mayChange(text),
+    candidates: (text) => engine.candidates(text),
     hasCommon: () => engine.planned.common.length > 0,
     longestLiteral: () => engine.planned.index.longest,
     many: () => engine.many(),
@@ -121,6 +124,13 @@ class MaskEngine {
   /** Without a plan, the index has keywords only. */
   mentions(text: string): boolean {
     return this.#first.rulesFor(text, this.#first.index.rulesIn(text)).length > 0;
+  }
+
+  candidates(text: string): { rules: readonly MaskRule[]; isSlow: boolean } {
+    const plan = this.planned;
+    const found = plan.together(plan.rulesFor(text, plan.index.rulesIn(text)));
+    const steps = found.reduce((sum, rule) => sum + rule.stepsOn(text.length), 0);
+    return { rules: found.map(({ rule }) => rule), isSlow: steps > FEW_STEPS };
   }
 
   mayChange(text: string): boolean {

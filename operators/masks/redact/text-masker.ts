@@ -322,25 +322,30 @@ export class TextMasker {
         replace: (token) => replace(token, found),
       }),
     );
-    return this.#findBy([...this.#list, ...decoding], text, ({ name }) => (name === '' ? found : name));
+    return this.#findBy(text, decoding, ({ name }) => (name === '' ? found : name));
   }
 
   /** What rules find in a text by themselves. */
   findByRules(text: string, isEscaped: boolean): Finding[] {
     this.#isEscaped = isEscaped;
     try {
-      return this.#findBy(this.#list, text);
+      return this.#findBy(text);
     } finally {
       this.#isEscaped = false;
     }
   }
 
-  #findBy(rules: readonly MaskRule[], text: string, nameOf?: (rule: MaskRule) => string): Finding[] {
-    const { boundTime = (work) => work() } = this.#options;
+  /** @param last rules that come after those of the options */
+  #findBy(text: string, last: readonly MaskRule[] = [], nameOf?: (rule: MaskRule) => string): Finding[] {
+    const { boundTime } = this.#options;
+    const { rules, isSlow } = this.rules.candidates(text);
+    // Rules without a name only notice keys.
+    const list = [...rules.filter(({ name }) => name !== ''), ...last];
+    if (!isSlow || boundTime === undefined) return findValues(text, list, nameOf);
     let findings: Finding[] = [];
     boundTime(
       () => {
-        findings = findValues(text, rules, nameOf);
+        findings = findValues(text, list, nameOf);
         return '';
       },
       text.length,
