@@ -128,7 +128,7 @@ describe('samples of the packs as fields', () => {
 
   it('are masked behind parse and in front of it', () => {
     const r = new Random(32);
-    for (const template of samples) {
+    const found = samples.flatMap((template) => {
       const { text, spans } = fill(template, r);
       const event = parsed(text) ?? { message: text };
       const secrets = spans.map(([start, end]) => text.slice(start, end));
@@ -138,8 +138,9 @@ describe('samples of the packs as fields', () => {
             (secret) => masked.includes(secret) || masked.includes(JSON.stringify(secret).slice(1, -1)),
           ),
       );
-      expect({ template, revealed }).toEqual({ template, revealed: [] });
-    }
+      return revealed.length === 0 ? [] : [{ template, revealed }];
+    });
+    expect(found).toEqual([]);
   });
 
   it('are masked in the same places if they are JSON', () => {

@@ -166,7 +166,7 @@ describe('a value whose key is in a line before', () => {
       'db_password:\n  Ciao+amor358',
       newRedactor({}, (finding) => found.push(finding)),
     );
-    expect(found).toEqual([{ rule: 'secrets/context:password', start: 2, end: 14 }]);
+    expect(found).toEqual([{ rule: 'secrets/context:password', start: 2, end: 14, field: 'line' }]);
   });
 
   it('is not looked for where lines come in any order', () => {
