@@ -3,6 +3,7 @@ import { entropy } from './entropy.ts';
 import { files } from './files.ts';
 import { gateway } from './gateway.ts';
 import { http } from './http.ts';
+import { inProcess } from './in-process.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { mainJob } from './main-job.ts';
@@ -39,5 +40,6 @@ export const PARTS: readonly Part[] = [
   start,
   virtualTime,
   micro,
+  inProcess,
   files,
 ];

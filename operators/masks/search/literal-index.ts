@@ -175,14 +175,13 @@ export class LiteralIndex {
       }
     };
     let four = fourOf(0, unitAt(0), unitAt(1), unitAt(2));
-    let two = twoOf(unitAt(3), unitAt(4));
     const begin = this.#begin;
     for (let position = 0; position < length - 1; position++) {
       four = next(four, unitAt(position + 3));
-      two = (two >>> 8) | (((unitAt(position + 5) & 0xff) | 0x20) << 8);
       const three = hashOf(four & THREE);
       const slot = three >>> (32 - BITS_OF_THREE);
       if ((((begin[slot >> 3] as number) >> (slot & 7)) & 1) === 0) continue;
+      const two = twoOf(unitAt(position + 4), unitAt(position + 5));
       const six = this.#sixes.at(hashOfSix(four, two));
       if (six.length > 0) addAll(six, position);
       const fours = this.#fours.at(hashOf(four));
