@@ -94,7 +94,8 @@ async function checkYaml(block: Block, workspace: Workspace): Promise<void> {
   if (name !== file) {
     workspace.write(name, fragment === undefined ? text : completeConfig(text, fragment));
   }
-  if (!attributes.has('invalid') && output === undefined && !workspace.isEmpty) {
+  // Checks of plugins read the environment of their process.
+  if (!attributes.has('invalid') && !attributes.has('env') && output === undefined && !workspace.isEmpty) {
     // In this process: a page may have dozens of configurations, and a process of its own takes 0.3 s.
     await loadConfig([join(workspace.folder, name)], { env: variablesOf(block) });
     return;
