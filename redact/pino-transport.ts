@@ -62,7 +62,8 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
       mkdir: mkdir === true,
       sync: false,
     }) as unknown as Output;
-    transport.pipe(output);
+    // `destroy` ends it, and waits until it has closed.
+    transport.pipe(output, { end: false });
   }
 
   return transport;
