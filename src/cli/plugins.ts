@@ -142,6 +142,10 @@ function fieldsOf(schema: Schema, prefix: string): PluginField[] {
     return [
       field,
       ...objectsIn(property).flatMap((object) => fieldsOf(object, `${name}.`)),
+      ...[property.items]
+        .flat()
+        .flatMap(objectsIn)
+        .flatMap((object) => fieldsOf(object, `${name}.`)),
       ...objectsIn(each).flatMap((object) => fieldsOf(object, `${name}.NAME.`)),
     ];
   });
@@ -151,10 +155,7 @@ function fieldsOf(schema: Schema, prefix: string): PluginField[] {
 function objectsIn(schema: Schema | boolean | undefined): Schema[] {
   // How secrets are written is the same for all of them.
   if (typeof schema !== 'object' || schema.writeOnly === true) return [];
-  const choices = [schema, ...(schema.anyOf ?? [])];
-  return choices.filter(
-    (choice): choice is Schema => typeof choice === 'object' && choice.properties !== undefined,
-  );
+  return [...(schema.properties === undefined ? [] : [schema]), ...(schema.anyOf ?? []).flatMap(objectsIn)];
 }
 
 /** `text`, `list of text`, `object of text`, `text or list of text`, `"a" or "b"` */
@@ -190,7 +191,9 @@ export function bounds(schema: Schema | boolean | undefined): string {
   const choices = (schema.anyOf ?? schema.oneOf ?? []).map(bounds).filter((text) => text !== '');
   const items = [schema.additionalProperties, ...[schema.items].flat()].map(bounds);
   const each = items.filter((text) => text !== '').map((text) => `each ${text}`);
-  return [...ownBounds(schema), ...new Set([...choices, ...each])].join(', ');
+  const names = bounds(schema.propertyNames);
+  const ofNames = names === '' ? [] : [`each name ${names}`];
+  return [...ownBounds(schema), ...ofNames, ...new Set([...choices, ...each])].join(', ');
 }
 
 function ownBounds(schema: Schema): string[] {

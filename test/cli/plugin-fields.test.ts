@@ -37,7 +37,8 @@ describe('the fields of a plugin', () => {
     const fields = fieldsOf(schema);
     const found = boundsIn(jsonSchemaOf(schema));
     expect(found.length).toBeGreaterThan(0);
-    for (const { field, value } of found) expect(fields.get(field)?.bounds).toContain(value);
+    const missing = found.filter(({ field, value }) => fields.get(field)?.bounds?.includes(value) !== true);
+    expect(missing).toEqual([]);
   });
 
   it.each([

@@ -156,6 +156,8 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'operators/masks/checks/tokens.ts',
       'operators/masks/json-lines.ts',
       'operators/masks/redact/decode.ts',
+      // What a policy replaces: all else in the line stays as it is written.
+      'operators/masks/redact/json-fields.ts',
       'operators/masks/redact/text-masker.ts',
       'plugins/http/answer.ts',
       // Strings.
@@ -168,6 +170,9 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'plugins/packs/find-packs.ts',
       'plugins/packs/load-packs.ts',
       'plugins/packs/packs-from-yaml.ts',
+      // What audits and reports hold.
+      'src/cli/audit-report.ts',
+      'src/cli/report.ts',
       'src/sdk/import-module.ts',
       'src/sdk/parse-json.ts',
       // Values that JavaScript wrote: it has all their numbers.
