@@ -91,7 +91,10 @@ describe('in a fresh project', () => {
     expect(JSON.parse(stdout)).toEqual(programs.PRINTED);
   });
 
-  const TYPED = { 'typed.ts': programs.TYPED, 'entries.ts': programs.imports(ENTRIES) };
+  // These two have types of the packages whose objects they wrap, which are optional peers.
+  const ofPeers = ['millrace/ai', 'millrace/otel'];
+  const entries = ENTRIES.filter((entry) => !ofPeers.includes(entry));
+  const TYPED = { 'typed.ts': programs.TYPED, 'entries.ts': programs.imports(entries) };
 
   it.each([
     { module: 'nodenext', moduleResolution: 'nodenext' },
@@ -193,7 +196,7 @@ describe('@millrace/operators, installed alone', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 
-  it('brings what follows files and parses expressions, in less than 3.1 MB beside rxjs', () => {
+  it('brings what follows files and parses expressions, in less than 3.2 MB beside rxjs', () => {
     const packages = alone.packages().map((path) => path.replace(/^node_modules\//, ''));
     expect(packages.toSorted()).toEqual([
       '@eslint-community/regexpp',
@@ -207,7 +210,7 @@ describe('@millrace/operators, installed alone', () => {
     ]);
     const ours = packages.filter((name) => name !== 'rxjs' && name !== 'tslib');
     const sizes = ours.map((name) => sizeOf(join(alone.folder, 'node_modules', name)));
-    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(3.1e6);
+    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(3.2e6);
   });
 
   it.each([
