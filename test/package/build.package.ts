@@ -8,7 +8,10 @@ import { ROOT, upToDateBuild } from '../support/build.ts';
 import { folderWith } from '../support/cli.ts';
 
 const DIST = join(ROOT, 'dist');
-const ENTRIES = ['src/index.js', 'src/testing/index.js', 'operators/index.js', 'operators/node.js'];
+const ENTRIES = [
+  ...['src/index.js', 'src/testing/index.js', 'operators/index.js', 'operators/node.js'],
+  'redact/pino-transport.js',
+];
 const CLI = 'src/cli/bin.js';
 const WORKER = 'src/chunks/line-worker.js';
 

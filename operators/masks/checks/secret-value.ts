@@ -22,7 +22,7 @@ const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)
 const BETWEEN_STRINGS = /^["'`]\s*[+.,]\s|^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\.\$/;
 /** Names of things that have to do with secrets: `#add-password`, `users/passwords#edit`. */
 const NAME_OF_SECRET =
-  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z]+[A-Za-z]*(?:Password|Token|Secret|Key|Id|Signature|Session|Pass|Credentials?)$/;
+  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z][A-Za-z]*(?:Password|Token|Secret|Key|Id|Signature|Session|Pass|Credentials?)$/;
 const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:(?:[\w.$@+-]*|<[\w-]+>)[\\/])*[\w.$@+-]*$/;
 /** A file in a folder, whatever its name: base64 has no ending. */
 const FILE = /^(?:[A-Za-z]:|~|\.{1,2}|[a-z][\w-]*)?(?:[\\/][\w.-]+){1,12}\.[a-z][a-z0-9]{1,5}$/;
