@@ -12,5 +12,14 @@ export { keyMatcher } from './masks/redact/key-patterns.ts';
 export { PieceMasker, type RedactedStream } from './masks/redact/piece-masker.ts';
 export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './masks/redact/redact-rule.ts';
 export { Redactor } from './masks/redact/redactor.ts';
-export { type Check, type Checks, COUNT, checkOptions } from './support/check-options.ts';
+export { LEAST_HELD, MOST_HELD } from './masks/redact/stream-masker.ts';
+export {
+  ANY_OBJECT,
+  atLeast,
+  type Check,
+  type Checks,
+  COUNT,
+  checkOptions,
+  STRINGS,
+} from './support/check-options.ts';
 export { LruMap } from './support/lru-map.ts';

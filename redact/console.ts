@@ -2,6 +2,7 @@
 
 import { formatWithOptions, type InspectOptions, inspect } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
+import { unmaskable } from './errors.ts';
 import { type Extent, inspectable } from './inspectable.ts';
 
 /** `inspect` shows two levels, and four for `%o`. */
@@ -42,7 +43,8 @@ export function patchConsole(redactor: Redactor, target: Console = console): () 
         );
     };
   }
-  patched.dir = (value: unknown, options: InspectOptions = {}) => {
+  patched.dir = (value: unknown, given?: InspectOptions | null) => {
+    const options = given ?? {};
     const depth = options.depth === null ? Number.POSITIVE_INFINITY : (options.depth ?? SHOWN.depth);
     const extent = { depth, hidden: options.showHidden === true };
     const shown = { customInspect: false, colors: hasColors(target, '_stdout'), ...options };
@@ -67,7 +69,7 @@ function redactedText(redactor: Redactor, write: () => string): string {
   try {
     return redactor.redact(write());
   } catch {
-    return redactor.redact(new Uint8Array(0)) as unknown as string;
+    return unmaskable(redactor);
   }
 }
 

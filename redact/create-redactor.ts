@@ -1,5 +1,6 @@
 import {
-  type Check,
+  ANY_OBJECT,
+  atLeast,
   type Checks,
   COUNT,
   type Confidence,
@@ -7,11 +8,14 @@ import {
   compileExpression,
   costOf,
   type EntropyRuleOptions,
+  LEAST_HELD,
   type Masked,
+  MOST_HELD,
   PieceMasker,
   type RedactedStream,
   type RedactRule,
   Redactor as Rules,
+  STRINGS,
 } from '../operators/internal-redact.ts';
 import {
   additionsOf,
@@ -94,7 +98,7 @@ export interface Redactor {
   redact<T>(value: T): Masked<T>;
   /** A JSON document, such as a line of a structured log. A text that is none is masked as a string. */
   redactJson(json: string): string;
-  /** Begins a text that arrives in pieces. */
+  /** Begins a text that arrives in pieces. @throws RangeError if `mostHeld` is below 16,384. */
   stream(options?: { readonly mostHeld?: number | undefined }): RedactedStream;
   report(): RedactionReport;
   /**
@@ -108,25 +112,20 @@ export interface Redactor {
 
 const UNMASKABLE = '<:unmaskable:>';
 const LONGEST = 4_000_000;
-const MOST_HELD = 65_536;
-const LINES_OF_BLOCK = 200;
 
-const OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
-const LIST: Check = (value) =>
-  (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
 const CHECKS: Checks<RedactorOptions> = {
   packs: (value) =>
-    typeof value === 'string' || LIST(value) === true || 'a name of a pack, or an array of them',
-  disable: LIST,
-  rules: OBJECT,
+    typeof value === 'string' || STRINGS(value) === true || 'a name of a pack, or an array of them',
+  disable: STRINGS,
+  rules: ANY_OBJECT,
   confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
-  allow: OBJECT,
-  decode: (value) => value === false || OBJECT(value) === true || 'an object or false',
-  entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
-  action: OBJECT,
-  pseudonyms: OBJECT,
-  fields: OBJECT,
-  keys: LIST,
+  allow: ANY_OBJECT,
+  decode: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
+  entropy: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
+  action: ANY_OBJECT,
+  pseudonyms: ANY_OBJECT,
+  fields: ANY_OBJECT,
+  keys: STRINGS,
   maxLength: COUNT,
 };
 
@@ -160,7 +159,6 @@ interface RulesUser {
 class SharedRules {
   readonly #rules: Rules;
   #user: RulesUser | undefined;
-  #streams = 0;
 
   constructor(options: RedactorOptions) {
     const { packs, disable, rules = {}, confidence = 'medium', allow = {}, decode = {} } = options;
@@ -180,7 +178,6 @@ class SharedRules {
         decode === false
           ? { json: 0, percent: 0, base64: 0 }
           : { json: decode.json ?? 2, percent: decode.percent === false ? 0 : 1, base64: decode.base64 ?? 2 },
-      blocks: { lines: LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 },
       replace: (value, id) => this.#user?.pseudonyms?.pseudonymOf(value, id) ?? replace(value, id),
       isAddition: additionsOf({ action }),
       isMask: (mask) => this.#user?.pseudonyms?.isPseudonym(mask) === true || isFieldMask?.(mask) === true,
@@ -199,8 +196,7 @@ class SharedRules {
   }
 
   stream(user: RulesUser, mostHeld: number): RedactedStream {
-    const name = `stream ${++this.#streams}`;
-    const stream = this.use(user, (rules) => new PieceMasker(rules.stream(name, mostHeld)));
+    const stream = this.use(user, (rules) => new PieceMasker(rules.stream(mostHeld)));
     return {
       get held() {
         return stream.held;
@@ -251,7 +247,9 @@ class PackRedactor implements Redactor {
     return stringifyExact(withBoundValues(this.redact(value), json, (text) => this.#text(text)));
   }
 
-  stream({ mostHeld = MOST_HELD }: { readonly mostHeld?: number | undefined } = {}): RedactedStream {
+  stream(options: { readonly mostHeld?: number | undefined } = {}): RedactedStream {
+    checkOptions('stream', options, { mostHeld: atLeast(LEAST_HELD) });
+    const { mostHeld = MOST_HELD } = options;
     return this.#shared.stream(this.#user, mostHeld);
   }
 

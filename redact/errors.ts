@@ -2,10 +2,14 @@ import type { Redactor } from './create-redactor.ts';
 
 export const isError = (value: unknown): value is Error => value instanceof Error;
 
+/** More errors within an error are none that anyone reads. */
+const MOST_ERRORS = 500;
+
 /** A masked copy of an error, for what shows errors in a way of its own: it has the same class, and its stack, causes and fields. */
 export function redactedError(redactor: Redactor, error: Error, known = new Map<Error, Error>()): Error {
   const before = known.get(error);
   if (before !== undefined) return before;
+  if (known.size >= MOST_ERRORS) return new Error(unmaskable(redactor));
   const copy = emptyErrorLike(error);
   known.set(error, copy);
   const mask = (key: string, value: unknown): readonly [key: string, value: unknown] => {
@@ -39,3 +43,6 @@ export function read(object: object, key: string): unknown {
 }
 
 const UNREADABLE = new Uint8Array(0);
+
+/** What a redactor puts in place of what it cannot mask, which it counts. */
+export const unmaskable = (redactor: Redactor): string => String(redactor.redact(UNREADABLE));

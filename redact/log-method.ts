@@ -1,5 +1,5 @@
 import type { Redactor } from './create-redactor.ts';
-import { isError, read, redactedError } from './errors.ts';
+import { isError, read, redactedError, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensIn } from './formatted.ts';
 
 type Serializers = Readonly<Record<string, (value: unknown) => unknown>>;
@@ -30,7 +30,7 @@ export function redactedLogMethod(redactor: Redactor): LogMethod {
       known.set(serializers, redacted);
     }
     const logger = Object.create(this, { [SERIALIZERS]: { value: redacted } }) as object;
-    Reflect.apply(method, logger, redactedArguments(redactor, args, redacted));
+    Reflect.apply(method, logger, argumentsOrNone(redactor, args, redacted));
   };
 }
 
@@ -46,6 +46,19 @@ function redactedSerializers(redactor: Redactor, serializers: Serializers): Seri
   );
 }
 
+/** A program must not fail because of what it logs: a Proxy can throw at whatever is asked of it. */
+function argumentsOrNone(
+  redactor: Redactor,
+  args: readonly unknown[],
+  serializers: Serializers,
+): readonly unknown[] {
+  try {
+    return redactedArguments(redactor, args, serializers);
+  } catch {
+    return [unmaskable(redactor)];
+  }
+}
+
 /** As pino takes them: an object or a message first, then what its `%s` stand for. */
 function redactedArguments(
   redactor: Redactor,
@@ -59,8 +72,11 @@ function redactedArguments(
   return redactedMessage(redactor, first === undefined ? others : [first, ...others]);
 }
 
-const isHttp = (value: object) =>
-  ('method' in value && 'headers' in value && 'socket' in value) || 'setHeader' in value;
+/** As pino asks: others are logged by their fields. */
+const isHttp = (value: object) => {
+  const { method, headers, socket, setHeader } = value as Record<string, unknown>;
+  return Boolean(method && headers && socket) || typeof setHeader === 'function';
+};
 
 function redactedObject(redactor: Redactor, object: object, serializers: Serializers): object {
   if (isError(object)) return redactedError(redactor, object);

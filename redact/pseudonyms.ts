@@ -1,4 +1,4 @@
-import { type Checks, COUNT, checkOptions } from '../operators/internal-redact.ts';
+import { type Checks, COUNT, checkOptions, STRINGS } from '../operators/internal-redact.ts';
 import { labelOf } from '../plugins/masks/pseudonyms.ts';
 import { globToExpression } from '../plugins/packs/load-packs.ts';
 import { RestoringStream } from './restoring-stream.ts';
@@ -70,9 +70,7 @@ const CONTENT = /^([A-Z][A-Z0-9_]*)_([a-z0-9]+)$/;
 
 const CHECKS: Checks<PseudonymsOptions> = {
   rules: (value) =>
-    typeof value === 'string' ||
-    (Array.isArray(value) && value.every((item) => typeof item === 'string')) ||
-    'a pattern for ids of rules, or an array of them',
+    typeof value === 'string' || STRINGS(value) === true || 'a pattern for ids of rules, or an array of them',
   maxEntries: COUNT,
   maxBytes: COUNT,
   key: () => true,

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
-import { isError, read, redactedError } from './errors.ts';
+import { isError, read, redactedError, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensIn } from './formatted.ts';
 
 /** What winston knows of an entry, beside its fields: see triple-beam. */
@@ -30,7 +30,19 @@ export interface RedactedFormat {
  * // { level: 'info', message: 'login', password: '<:password:>' }
  */
 export function redactedFormat(redactor: Redactor): RedactedFormat {
-  return { options: {}, transform: (info: Info) => redactedInfo(redactor, info) };
+  return { options: {}, transform: (info: Info) => infoOrLevel(redactor, info) };
+}
+
+/** A program must not fail because of what it logs: a Proxy can throw at whatever is asked of it. */
+function infoOrLevel(redactor: Redactor, info: Info): Info {
+  try {
+    return redactedInfo(redactor, info);
+  } catch {
+    const message = unmaskable(redactor);
+    const written = read(info, 'level');
+    const level = isLevel(written, undefined) ? written : 'error';
+    return { level, [LEVEL]: level, message, [MESSAGE]: message };
+  }
 }
 
 function redactedInfo(redactor: Redactor, info: Info): Info {

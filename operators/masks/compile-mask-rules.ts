@@ -30,8 +30,8 @@ export interface MaskRules {
   readonly mask: (text: string) => string;
   /** Whether a text has a keyword of a rule. */
   readonly mentions: (text: string) => boolean;
-  /** Whether a rule has to be tried on a text: it has one of the literals, or a rule without any changes it. */
-  readonly mayChange: (text: string) => boolean;
+  /** Whether a rule with literals has to be tried on a text. */
+  readonly hasCandidates: (text: string) => boolean;
   /** The rules that are tried on a text, in order, and whether they could take more than a moment together. */
   readonly candidates: (text: string) => { readonly rules: readonly MaskRule[]; readonly isSlow: boolean };
   /** Whether there are rules without literals. */
@@ -62,7 +62,7 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
   return {
     mask: (text) => engine.mask(text),
     mentions: (text) => engine.mentions(text),
-    mayChange: (text) => engine.mayChange(text),
+    hasCandidates: (text) => engine.hasCandidates(text),
     candidates: (text) => engine.candidates(text),
     hasCommon: () => engine.planned.common.length > 0,
     longestLiteral: () => engine.planned.index.longest,
@@ -133,10 +133,9 @@ class MaskEngine {
     return { rules: found.map(({ rule }) => rule), isSlow: steps > FEW_STEPS };
   }
 
-  mayChange(text: string): boolean {
-    const { index, common } = this.planned;
-    if (this.planned.rulesFor(text, index.rulesIn(text)).length > 0) return true;
-    return common.length > 0 && this.mask(text) !== text;
+  hasCandidates(text: string): boolean {
+    const plan = this.planned;
+    return plan.rulesFor(text, plan.index.rulesIn(text)).length > 0;
   }
 
   many(): LinesMasker | undefined {

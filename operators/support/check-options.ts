@@ -12,12 +12,14 @@ export type Optional<Options> = { readonly [Name in keyof Options]?: Options[Nam
 
 export const INTEGER: Check = (value) => Number.isInteger(value) || 'an integer';
 export const FINITE: Check = (value) => Number.isFinite(value) || 'a finite number';
-export const COUNT: Check = (value) =>
-  (Number.isInteger(value) && (value as number) >= 1) || 'an integer of at least 1';
+export const atLeast =
+  (least: number): Check =>
+  (value) =>
+    (Number.isInteger(value) && (value as number) >= least) || `an integer of at least ${least}`;
+export const COUNT: Check = atLeast(1);
 export const COUNT_OR_INFINITY: Check = (value) =>
   value === Infinity || COUNT(value) === true || 'an integer of at least 1, or Infinity';
-export const COUNT_FROM_0: Check = (value) =>
-  (Number.isInteger(value) && (value as number) >= 0) || 'an integer of at least 0';
+export const COUNT_FROM_0: Check = atLeast(0);
 export const ABOVE_0: Check = (value) =>
   (Number.isFinite(value) && (value as number) > 0) || 'a finite number above 0';
 export const FROM_0: Check = (value) =>
@@ -30,6 +32,9 @@ export const NOT_EMPTY: Check = (value) =>
   (typeof value === 'string' && value !== '') || 'a string of at least one character';
 export const ONE_CHARACTER: Check = (value) =>
   (typeof value === 'string' && [...value].length === 1) || 'a string of exactly one character';
+export const STRINGS: Check = (value) =>
+  (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
+export const ANY_OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
 export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
 /** Not a Map or an array, whose contents would not be seen. */
 const OBJECT: Check = (value) => ({}).toString.call(value) === '[object Object]' || 'an object';

@@ -1,5 +1,4 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
-import { PackError } from './pack-error.ts';
 import { packFiles } from './pack-files.ts';
 import type {
   Additions,
@@ -35,6 +34,23 @@ const FIRST_PACKS: readonly string[] = [
 
 /** Rules for values after names are made of the vocabulary of this pack, and of what other packs add to it. */
 const VOCABULARY_PACK = 'secrets/context';
+
+/**
+ * There is no pack of a name, or two have the same one. It is marked as an error of millrace, but browsers can load it, which have
+ * no module for errors.
+ */
+export class PackError extends Error {
+  static {
+    Object.defineProperty(PackError.prototype, Symbol.for('millrace.MillraceError'), { value: true });
+  }
+
+  readonly code = 'MILLRACE_ARGUMENT';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'MillraceError';
+  }
+}
 
 const written = new Map<string, BuiltPack>();
 const loaded = new Map<string, Pack>();

@@ -1,7 +1,6 @@
 import { MillraceError } from '../../src/sdk/index.ts';
-import { DEFAULT_PACKS, type PackRule, resolvePackRules } from './load-packs.ts';
+import { DEFAULT_PACKS, PackError, type PackRule, resolvePackRules } from './load-packs.ts';
 import { readPacks } from './outside-packs.ts';
-import { PackError } from './pack-error.ts';
 
 /**
  * The rules of packs by their ids, `pack:rule`, for the operator `redact`, in the order in which they are applied. It does not

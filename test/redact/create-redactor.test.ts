@@ -206,6 +206,10 @@ describe('options', () => {
     expect(() => createRedactor(options as object)).toThrow(name);
   });
 
+  it('of a stream are checked', () => {
+    expect(() => redactor.stream({ mostHeld: 10 })).toThrow('mostHeld must be an integer of at least 16384');
+  });
+
   it('name packs', () => {
     expect(Object.keys(packRules('default'))).toEqual(Object.keys(packRules()));
     expect(Object.keys(packRules(['secrets/keys', 'secrets/keys'])).length).toBeGreaterThan(3);

@@ -224,6 +224,37 @@ describe.each(Object.entries(FORMS).slice(0, 2))('pino with %s', (_, make) => {
   });
 });
 
+describe('redactedLogMethod', () => {
+  const { logMethod } = FORMS as { logMethod: Make };
+
+  it('takes nothing for a request or response that pino takes for an object', () => {
+    const [response, request] = logging(logMethod, (log) => {
+      log.info({ setHeader: 1, password: SECRET });
+      log.info({ method: '', headers: 1, socket: 1, password: SECRET });
+    });
+    expect(response).toMatchObject({ setHeader: 1, password: '<:password:>' });
+    expect(request).toMatchObject({ headers: 1, password: '<:password:>' });
+  });
+
+  it('throws nothing, whatever is logged', () => {
+    const refuse = () => {
+      throw new Error(SECRET);
+    };
+    let error = new Error(`password=${SECRET}`);
+    for (let i = 0; i < 5000; i++) error = new Error('c', { cause: error });
+    const records = logging(logMethod, (log) => {
+      log.error(error);
+      log.info(new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse }));
+      log.info(new Proxy(new Error(SECRET), { ownKeys: refuse }));
+    });
+    expect(records.map(({ msg }) => String(msg).slice(0, 16))).toEqual([
+      'c',
+      '<:unmaskable:>',
+      '<:unmaskable:>',
+    ]);
+  });
+});
+
 describe('redactedDestination', () => {
   it('is the destination in all else', () => {
     const calls: string[] = [];

@@ -183,6 +183,13 @@ describe('redactedFormat', () => {
       },
     };
     expect(transform(hostile)).toMatchObject({ boom: '<:unmaskable:>' });
+    const refuse = () => {
+      throw new Error(SECRET);
+    };
+    expect(transform(new Proxy({ level: 'warn' }, { ownKeys: refuse }))).toMatchObject({
+      level: 'warn',
+      message: '<:unmaskable:>',
+    });
   });
 });
 

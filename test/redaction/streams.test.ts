@@ -105,6 +105,64 @@ describe('a line of a stream', () => {
   });
 });
 
+describe('a part of a line that has to leave', () => {
+  const SECRET = 'Tr0ub4dor&3';
+  const LONG = ' words'.repeat(15_000);
+  const TOKEN = ['ghp_16C7e42F292c', '6912E7710c838347Ae178B4a'] as const;
+  const DISGUISED: readonly (readonly [what: string, text: string, secret: string])[] = [
+    ['with colours', `\x1b[31mpassword\x1b[0m=\x1b[32m${SECRET}\x1b[0m `, SECRET],
+    ['with a colour in it', `${TOKEN[0]}\x1b[0m${TOKEN[1]} `, TOKEN[1]],
+    ['after a key with an escape', `{"pass\\u0077ord":"${SECRET}", `, SECRET],
+    ['with NULs', [...`password=${SECRET} `].join('\0'), [...SECRET].join('\0')],
+  ];
+  const piecesOf = (text: string) => text.match(/[^]{1,1000}/g) ?? [];
+
+  it.each(DISGUISED)('is masked in a line that is too long: a value %s', (_, text, secret) => {
+    expect(inPieces(piecesOf(text + LONG))).not.toContain(secret);
+    expect(inPieces(piecesOf(LONG + text + LONG))).not.toContain(secret);
+  });
+
+  it.each(DISGUISED)('is masked after a pause: a value %s', (_, text, secret) => {
+    const stream = redactor.stream();
+    const masked = stream.write(text) + stream.flush() + stream.write('more\n') + stream.end();
+    expect(masked).not.toContain(secret);
+  });
+
+  it('has no field with a policy: JSON waits for the end of its line, and is replaced if it is too long', () => {
+    const own = createRedactor({ keys: ['ssn'] });
+    const waiting = own.stream();
+    expect(waiting.write('{"ssn": "zq-fake-41", ') + waiting.flush()).toBe('');
+    expect(waiting.write('"a": 1}\n')).toBe('{"ssn": "<:ssn:>", "a": 1}\n');
+    const text = `{"ssn":"zq-fake-41","a":"${LONG}"}\nnext\n`;
+    expect(inPieces(piecesOf(text), own)).toBe('<:long-line:>\nnext\n');
+  });
+});
+
+describe('the lines of a stream', () => {
+  it('may be those of a long private key', () => {
+    const r = new Random(5);
+    const lines = Array.from({ length: 1500 }, () => fill('{b64:64}', r).text);
+    const text = `-----BEGIN RSA PRIVATE KEY-----\n${lines.join('\n')}\n-----END RSA PRIVATE KEY-----\n`;
+    const masked = inPieces(text.match(/[^]{1,50}/g) ?? []);
+    expect(lines.filter((line) => masked.includes(line))).toEqual([]);
+  });
+
+  it('know their keys, however many other streams there are', () => {
+    const stream = redactor.stream();
+    let masked = stream.write('password:\n');
+    for (let i = 0; i < 10_001; i++) redactor.stream().write('password:\n');
+    masked += stream.write('  Tr0ub4dor&3\n') + stream.end();
+    expect(masked).toBe('password:\n  <:password:>\n');
+  });
+
+  it('are counted once', () => {
+    const own = createRedactor({ packs: 'all' });
+    const stream = own.stream();
+    stream.write('card 4111 1111 1111 1111 was paid\n');
+    expect(own.report().masked).toEqual({ 'pii/payment:card': 1 });
+  });
+});
+
 describe('an ordinary text', () => {
   const PROSE =
     'The engine reads what the collectors emit, and hands it on to the processors in the order in which it came. ' +
@@ -119,6 +177,17 @@ describe('an ordinary text', () => {
       expect(stream.held).toBeLessThan(20);
     }
     expect(sent + stream.end()).toBe(PROSE);
+  });
+
+  it('leaves character by character in scripts without spaces', () => {
+    const text = '日志由收集器读取，然后按顺序交给处理器，没有任何内容会丢失。'.repeat(20);
+    const stream = redactor.stream();
+    let sent = '';
+    for (const piece of text.match(/.{1,4}/gu) ?? []) {
+      sent += stream.write(piece);
+      expect(stream.held).toBeLessThan(8);
+    }
+    expect(sent + stream.end()).toBe(text);
   });
 
   it('leaves within a piece in the middle: half of the characters wait for no other piece', () => {

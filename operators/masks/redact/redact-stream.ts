@@ -1,9 +1,10 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
 import { longTimer } from '../../long-timer.ts';
-import { ABOVE_0, type Check, checkRequired, SCHEDULER } from '../../support/check-options.ts';
+import { ABOVE_0, atLeast, checkRequired, SCHEDULER } from '../../support/check-options.ts';
 import { subscribeFor } from '../../support/subscribe-for.ts';
 import { PieceMasker } from './piece-masker.ts';
 import { REDACT_CHECKS, type RedactOptions, redactorOf } from './redact.ts';
+import { LEAST_HELD, MOST_HELD } from './stream-masker.ts';
 
 export interface RedactStreamOptions extends RedactOptions {
   /**
@@ -17,20 +18,14 @@ export interface RedactStreamOptions extends RedactOptions {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-export const MOST_HELD = 65_536;
-const LEAST_HELD = 16_384;
-
-export const AT_LEAST_HELD: Check = (value) =>
-  (Number.isInteger(value) && (value as number) >= LEAST_HELD) || `an integer of at least ${LEAST_HELD}`;
-
 /**
- * Masks a text that arrives in pieces of any size, such as the output of a program or the answer of a language model. A value
- * that is cut, at whatever place, is found as in the whole text, and no part of it leaves before it is masked. Lines see
- * those before them, so a value after its key is found in the next line too.
+ * Masks a text that arrives in pieces of any size, such as the output of a program or the answer of a language model. It masks
+ * line by line, as a pipeline masks the lines of a file: a value is also found in the line after its key, and private keys are
+ * masked whole. Where the pieces end changes nothing, and no part of a value leaves before it is masked.
  *
  * It holds back what may become part of a match: a word that is not complete, and the rest of a line as soon as that has
- * something by which a rule is found. All else leaves at once. Pieces are strings, or UTF-8 that may be cut within a character; it emits
- * strings, none of them empty.
+ * something by which a rule is found. All else leaves at once. Pieces are strings, or UTF-8 that may be cut within a character.
+ * It emits strings, none of them empty.
  *
  * Use it instead of `redact` when one value can be in two notifications.
  *
@@ -41,14 +36,18 @@ export const AT_LEAST_HELD: Check = (value) =>
  * // 'login pin=<:PIN:> ok'
  */
 export function redactStream(options: RedactStreamOptions): OperatorFunction<string | Uint8Array, string> {
-  const checks = { ...REDACT_CHECKS, mostHeld: AT_LEAST_HELD, flushAfter: ABOVE_0, scheduler: SCHEDULER };
+  const checks = {
+    ...REDACT_CHECKS,
+    mostHeld: atLeast(LEAST_HELD),
+    flushAfter: ABOVE_0,
+    scheduler: SCHEDULER,
+  };
   checkRequired('redactStream', options, checks, ['rules']);
   const { mostHeld = MOST_HELD, flushAfter, scheduler, ...redaction } = options;
-  const redactor = redactorOf(redaction, true);
-  let count = 0;
+  const redactor = redactorOf(redaction);
   return (source) =>
     new Observable<string>((subscriber) => {
-      const pieces = new PieceMasker(redactor.stream(`stream ${++count}`, mostHeld));
+      const pieces = new PieceMasker(redactor.stream(mostHeld));
       let pause: Subscription | undefined;
       const emit = (text: string) => {
         if (text !== '') subscriber.next(text);

@@ -1,5 +1,5 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { type Check, type Checks, checkRequired, FUNCTION } from '../../support/check-options.ts';
+import { ANY_OBJECT, type Checks, checkRequired, FUNCTION, STRINGS } from '../../support/check-options.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
@@ -37,19 +37,13 @@ export interface RedactOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
-/** As by default of the processor. */
-const MOST_LINES_OF_BLOCK = 200;
-
-const OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
-const STRINGS: Check = (value) =>
-  (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
 export const REDACT_CHECKS: Checks<RedactOptions> = {
-  rules: OBJECT,
+  rules: ANY_OBJECT,
   confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
   allowedValues: STRINGS,
   allowedKeys: STRINGS,
-  decode: OBJECT,
-  entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
+  decode: ANY_OBJECT,
+  entropy: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
   replace: FUNCTION,
   onMask: FUNCTION,
   boundTime: FUNCTION,
@@ -72,16 +66,14 @@ export const REDACT_CHECKS: Checks<RedactOptions> = {
  */
 export function redactor(options: RedactOptions): Masker {
   checkRequired('redactor', options, REDACT_CHECKS, ['rules']);
-  return redactorOf(options, false).mask;
+  return redactorOf(options).mask;
 }
 
-/** @param hasStreams whether lines of a stream are masked with those before them */
-export function redactorOf(options: RedactOptions, hasStreams: boolean): Redactor {
+export function redactorOf(options: RedactOptions): Redactor {
   const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [] } = options;
   const { decode = {}, replace = (_, id) => `<:${nameOfRule(id)}:>`, entropy, onMask, boundTime } = options;
   return new Redactor({
     rules,
-    blocks: hasStreams ? { lines: MOST_LINES_OF_BLOCK, timeoutMs: 1, now: () => 0 } : undefined,
     confidence,
     allowedValues,
     allowedKeys,

@@ -159,16 +159,24 @@ export class Redactor {
 
   /** The next line of a source, which may be in a block. */
   maskLine(source: string, written: string): string {
-    return this.#at('line', undefined, () => this.#maskLine(source, this.#applyToJson(written)));
+    return this.#maskLine(source, written, this.#lines, this.#tracker);
   }
 
-  #maskLine(source: string, line: string): string {
-    this.#tracker?.startEvent(source);
-    const block = this.#maskBlock(LINE, line);
-    if (block === undefined)
-      return this.#lines?.mask(source, line, this.#options.onFind) ?? this.#texts.mask(line);
-    this.#lines?.close(source);
-    return block;
+  #maskLine(
+    source: string,
+    written: string,
+    lines: LineContext | undefined,
+    tracker: BlockTracker | undefined,
+  ): string {
+    return this.#at('line', undefined, () => {
+      const line = this.#applyToJson(written);
+      tracker?.startEvent(source);
+      const block = this.#maskBlock(LINE, line, tracker);
+      if (block === undefined)
+        return lines?.mask(source, line, this.#options.onFind) ?? this.#texts.mask(line);
+      lines?.close(source);
+      return block;
+    });
   }
 
   /** Whether a field of an event has a policy: it is not masked as its text is. */
@@ -189,32 +197,36 @@ export class Redactor {
   /**
    * Masks a text that arrives in pieces, by the blocks and keys of its lines.
    *
-   * @param source another one for each text
    * @param mostHeld characters
    */
-  stream(source: string, mostHeld: number): StreamMasker {
+  stream(mostHeld: number): StreamMasker {
     const texts = this.#texts;
-    this.startSource(source, '.\n');
+    const lines = new LineContext(texts);
+    const tracker = new BlockTracker(texts.blocks, LIMITS_OF_STREAMS, () => 0);
+    // A text starts with its first line, and not in a block.
+    tracker.startSource(STREAM, '.\n');
+    const hasPolicies = this.#options.fields !== undefined;
     return new StreamMasker(
       {
         longestLiteral: texts.rules.longestLiteral(),
-        mayChange: (text) => this.#options.fields !== undefined || texts.mayChange(text),
-        isOpen: () => this.#lines?.isOpen(source) === true || this.#tracker?.mayBeInBlock(source) === true,
-        maskLine: (line) => this.maskLine(source, line),
-        pass: (line) => this.#lines?.passLine(source, line),
-        find: (text) => texts.find(text),
+        mayChange: (text) => texts.mayChange(text),
+        isOpen: () => lines.isOpen(STREAM) || tracker.mayBeInBlock(STREAM),
+        maskLine: (line) => this.#maskLine(STREAM, line, lines, tracker),
+        pass: (line) => lines.passLine(STREAM, line),
+        find: (text) => texts.findShown(text),
         replace: this.#options.replace,
         count: (rule) => texts.count(rule, 1),
         findsWords: texts.rules.hasCommon(),
-        wholeLines: this.#options.fields !== undefined || texts.needsWholeLines,
+        wholeLines: hasPolicies || texts.needsWholeLines,
+        isOneDocument: (line) => hasPolicies && /^\s*[[{]/.test(line),
       },
       mostHeld,
     );
   }
 
   /** A text that belongs to a block; undefined for others. */
-  #maskBlock(path: string, text: string): string | undefined {
-    const parts = this.#tracker?.next(path, text);
+  #maskBlock(path: string, text: string, tracker = this.#tracker): string | undefined {
+    const parts = tracker?.next(path, text);
     return parts && this.#texts.maskParts(parts, this.#options.onFind);
   }
 
@@ -318,6 +330,11 @@ export class Redactor {
     return masked;
   }
 }
+
+/** The source of the lines of a stream. */
+const STREAM = '';
+/** A stream has no gaps in its lines, so its blocks may be longer than those of logs. */
+const LIMITS_OF_STREAMS = { lines: 2000, timeoutMs: 1 };
 
 /** Of a value as a policy sees it, in characters. */
 const lengthOf = (value: unknown): number => (typeof value === 'object' ? 0 : String(value).length);

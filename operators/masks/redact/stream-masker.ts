@@ -12,6 +12,7 @@ export interface StreamMasking {
   readonly maskLine: (line: string) => string;
   /** Instead of {@link maskLine} for a line in which nothing is masked. */
   readonly pass: (line: string) => void;
+  /** What rules find in a part of a line, in what is written and in what a reader sees of it. */
   readonly find: (text: string) => readonly Finding[];
   readonly replace: (value: string, rule: string) => string;
   /** Told of a value that was masked outside of {@link maskLine}. */
@@ -20,29 +21,53 @@ export interface StreamMasking {
   readonly findsWords: boolean;
   /** Whether a value may stand before all that says so, at any distance: then a line leaves as a whole. */
   readonly wholeLines: boolean;
+  /** Whether a line can be masked only when it is complete, because fields of JSON have policies. */
+  readonly isOneDocument: (line: string) => boolean;
 }
+
+/** Characters. By default, this many of a line are held at most. */
+export const MOST_HELD = 65_536;
+export const LEAST_HELD = 16_384;
 
 /** How many characters after a value may follow before the word that says what it is: `h7!k is your new password`. */
 const LONGEST_SUFFIX = 120;
 
+/** Characters between words: white space, and letters of scripts that are written without it, each of which is a word by itself. */
+const BETWEEN = String.raw`\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef`;
+/** A character of a word. */
+const IN = `[^${BETWEEN}]`;
 /** Words that no rule masks because of what stands after them: words of a language, and marks of a sentence. */
-const ORDINARY = String.raw`\(?(?:\p{L}\p{Ll}*|\p{Lu}+)(?:['’/-]\p{L}?\p{Ll}+)*[.,;:!?)…]*(?!\S)`;
+const ORDINARY = String.raw`\(?(?:\p{L}\p{Ll}*|\p{Lu}+)(?:['’/-]\p{L}?\p{Ll}+)*[.,;:!?)…]*(?!${IN})`;
 /** What stands between a value and the words that say what it is. */
 const SAYS = String.raw`(?:(?:is|as|als|ist|est|comme|es|como|è|come|jest)\s|[\d(])`;
-/** A word that looks like a password, or may be a value because of what follows it, an attribute in front of the one with its name, and the start of a block. */
+/**
+ * A word that looks like a password, a word that may be a value because of what follows it, an attribute in front of the one with
+ * its name, and the start of a block.
+ */
 const MARKED = new RegExp(
-  String.raw`(?<!\S)(?=\S*\p{L})(?=\S*(?:\d|[!@#$%^&*?~+][^\s.,;:!?)]))\S{6,}|` +
-    String.raw`(?<!\S)(?!${ORDINARY})\S+(?=\s*$|\s+(?:\S{1,6}$|${SAYS}))|\b(?:value|content)\s?=\S*|-{4}.*`,
+  String.raw`(?<!${IN})(?=${IN}*\p{L})(?=${IN}*(?:\d|[!@#$%^&*?~+][^\s.,;:!?)]))${IN}{6,}|` +
+    String.raw`(?<!${IN})(?!${ORDINARY})${IN}+(?=\s*$|\s+(?:\S{1,6}$|${SAYS}))|\b(?:value|content)\s?=\S*|-{4}.*`,
   'gu',
 );
 
-/** Any word that may be a value. */
-const UNUSUAL = new RegExp(String.raw`(?<!\S)(?!${ORDINARY})\S+`, 'gu');
+/** Words that stay, and what stands between words. */
+interface Words {
+  readonly held: RegExp;
+  readonly between: RegExp;
+}
+const WORDS: Words = { held: MARKED, between: new RegExp(`[${BETWEEN}]`, 'u') };
+/** For rules without literals, each word that is not ordinary may be a value, such as an address in letters of any script. */
+const ALL_WORDS: Words = { held: new RegExp(`(?<!\\S)(?!${ORDINARY})\\S+`, 'gu'), between: /\s/ };
 
+/** By so many characters at its start, an encoded word is known. */
+const LONGEST_START = 24;
 /** Of the characters that are held, this many at the end may be the start of a value when the others have to leave. */
 const LONGEST_VALUE = 4096;
 /** Of a line of which a part has left, this many characters before the rest say what it is. */
 const CONTEXT = 1024;
+
+/** What a line is replaced by that is too long to be masked. */
+const LONG_LINE = 'long-line';
 
 const END_OF_VALUE = /[\s"'`,;&|<>)\]}]/;
 
@@ -54,30 +79,37 @@ const END_OF_VALUE = /[\s"'`,;&|<>)\]}]/;
  * 2. Some rules know a value by what follows it. So words that may be one stay until {@link LONGEST_SUFFIX} further characters have
  *    said nothing of them.
  * 3. As soon as a line has a literal, the rest of it stays until its end, and is masked with the line.
- * 4. A line longer than `mostHeld` leaves in parts, each but for its end, which may be the start of a value.
+ * 4. A line longer than `mostHeld` leaves in parts, each but for its end, which may be the start of a value. One that can be masked
+ *    only as a whole is replaced.
  */
 export class StreamMasker {
   readonly #masking: StreamMasking;
   readonly #mostHeld: number;
   readonly #overlap: number;
+  readonly #words: Words;
   /** The last line, from its start, or from {@link CONTEXT} characters before what has not left. */
   #line = '';
   /** How much of it has left. */
   #sent = 0;
   /** How much of it was searched for literals. */
   #searched = 0;
+  /** Where its last word starts, which may go on. */
+  #word = 0;
   /** Whether nothing leaves before the end of the line. */
   #isHeld = false;
   /** Whether the start of the line is lost, so that it is masked by what is found in the rest. */
   #isCut = false;
   /** Whether what comes next belongs to a value that was masked already. */
   #isInValue = false;
+  /** Whether the rest of the line is left out, because it is too long to be masked. */
+  #isLost = false;
 
   /** @param mostHeld characters */
   constructor(masking: StreamMasking, mostHeld: number) {
     this.#masking = masking;
     this.#mostHeld = mostHeld;
-    this.#overlap = masking.longestLiteral + 4;
+    this.#overlap = Math.max(masking.longestLiteral + 4, LONGEST_START);
+    this.#words = masking.findsWords ? ALL_WORDS : WORDS;
     this.#isHeld = masking.isOpen();
   }
 
@@ -100,7 +132,8 @@ export class StreamMasker {
 
   /** What has been held long enough, except for the start of a value, which is masked together with what follows it. */
   flush(): string {
-    if (this.held === 0 || this.#masking.isOpen()) return '';
+    const { isOpen, isOneDocument } = this.#masking;
+    if (this.held === 0 || isOpen() || isOneDocument(this.#line)) return '';
     const { length } = this.#line;
     const findings = this.#masking.find(this.#line);
     if (findings.some(({ end }) => end === length)) {
@@ -120,12 +153,16 @@ export class StreamMasker {
   }
 
   #take(piece: string): void {
+    if (this.#isLost) return;
     let rest = piece;
     if (this.#isInValue && piece !== '') {
       const end = piece.search(END_OF_VALUE);
       rest = end === -1 ? '' : piece.slice(end);
       this.#isInValue = end === -1;
     }
+    let word = rest.length;
+    while (word > 0 && !this.#words.between.test(rest[word - 1] as string)) word--;
+    if (word > 0) this.#word = this.#line.length + word;
     this.#line += rest;
   }
 
@@ -133,13 +170,19 @@ export class StreamMasker {
     this.#take(piece);
     this.#isInValue = false;
     if (!this.#isHeld) this.#search();
-    const masked = this.#restOfLine();
+    const masked = this.#isLost ? '' : this.#restOfLine();
+    this.#forget();
+    this.#isCut = false;
+    this.#isLost = false;
+    this.#isHeld = this.#masking.isOpen();
+    return masked;
+  }
+
+  #forget(): void {
     this.#line = '';
     this.#sent = 0;
     this.#searched = 0;
-    this.#isCut = false;
-    this.#isHeld = this.#masking.isOpen();
-    return masked;
+    this.#word = 0;
   }
 
   #restOfLine(): string {
@@ -157,10 +200,11 @@ export class StreamMasker {
     return this.#maskedUpTo(line.length, this.#masking.find(line));
   }
 
-  /** Searches what is new, and what may be the start of a literal or an encoded word before it. */
+  /** Searches what is new, and what may be the start of a literal or of an encoded word before it. */
   #search(): void {
-    const { mayChange, wholeLines } = this.#masking;
-    const from = Math.max(0, Math.min(this.#searched - this.#overlap, this.#sent));
+    const { mayChange, wholeLines, findsWords } = this.#masking;
+    const before = this.#searched - this.#overlap;
+    const from = Math.max(0, findsWords ? Math.min(before, this.#sent) : before);
     this.#isHeld = wholeLines || mayChange(from === 0 ? this.#line : this.#line.slice(from));
     this.#searched = this.#line.length;
   }
@@ -176,15 +220,14 @@ export class StreamMasker {
   /** Where the first word starts that has to stay. */
   #firstUnusual(): number {
     const line = this.#line;
-    const { length } = line;
-    const unusual = this.#masking.findsWords ? UNUSUAL : MARKED;
-    unusual.lastIndex = this.#sent;
-    for (let word = unusual.exec(line); word !== null; word = unusual.exec(line)) {
-      if (length - unusual.lastIndex < LONGEST_SUFFIX) return word.index;
+    // A word that goes on and on is not read again with each piece.
+    if (this.#word <= this.#sent) return this.#sent;
+    const { held } = this.#words;
+    held.lastIndex = this.#sent;
+    for (let word = held.exec(line); word !== null; word = held.exec(line)) {
+      if (line.length - held.lastIndex < LONGEST_SUFFIX) return word.index;
     }
-    let last = length;
-    while (last > this.#sent && !isSpace(line.charCodeAt(last - 1))) last--;
-    return last;
+    return this.#word;
   }
 
   /** What leaves as it is. */
@@ -197,11 +240,16 @@ export class StreamMasker {
   /** Lets most of a line leave that is longer than what may be held. */
   #cut(): string {
     const line = this.#line;
-    if (this.#masking.isOpen()) {
-      this.#line = '';
-      this.#sent = 0;
-      this.#searched = 0;
-      return this.#masking.maskLine(line);
+    const { isOneDocument, isOpen, maskLine, count, replace } = this.#masking;
+    if (isOneDocument(line)) {
+      this.#forget();
+      this.#isLost = true;
+      count(LONG_LINE);
+      return replace(line, LONG_LINE);
+    }
+    if (isOpen()) {
+      this.#forget();
+      return maskLine(line);
     }
     const findings = this.#masking.find(line);
     const { length } = line;
@@ -215,6 +263,7 @@ export class StreamMasker {
     const from = Math.max(0, end - CONTEXT);
     this.#line = line.slice(from);
     this.#sent -= from;
+    this.#word = Math.max(0, this.#word - from);
     this.#searched = this.#line.length;
     this.#isCut ||= from > 0;
     return masked;
@@ -237,5 +286,3 @@ export class StreamMasker {
     return masked;
   }
 }
-
-const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) || unit === 0xa0;

@@ -146,7 +146,8 @@ export class TextMasker {
     if (text.includes(NUL) || text.includes('\x1b')) return true;
     if ((json > 0 && text.includes('\\')) || (percent > 0 && text.includes('%'))) return true;
     if (this.blocks.some(({ contains }) => text.includes(contains))) return true;
-    return this.#mayHaveBase64(text) || this.rules.mayChange(text);
+    if (this.#mayHaveBase64(text) || this.rules.hasCandidates(text)) return true;
+    return this.rules.hasCommon() && !this.leaves(text, (text) => this.rules.mask(text));
   }
 
   #mayHaveBase64(text: string): boolean {
@@ -323,6 +324,23 @@ export class TextMasker {
       }),
     );
     return this.#findBy(text, decoding, ({ name }) => (name === '' ? found : name));
+  }
+
+  /** {@link find} in what a reader sees of a text as well: places are those in the text. */
+  findShown(text: string): readonly Finding[] {
+    let hidden: Finding | undefined;
+    const note = (finding: Finding) => {
+      hidden = finding;
+    };
+    this.#quietly(() => this.maskHidden(text, note));
+    if (hidden !== undefined) return [hidden];
+    const found = this.find(text);
+    if (!this.renderer.needs(text)) return found;
+    this.renderer.replace(text, this.find(this.renderer.render(text)), (value, finding) => {
+      found.push(finding);
+      return value;
+    });
+    return found.sort((a, b) => a.start - b.start);
   }
 
   /** What rules find in a text by themselves. */
