@@ -10,7 +10,10 @@ export interface RedactedStream {
    * @throws MaskError for what cannot be masked: nothing may leave then
    */
   write(piece: string | Uint8Array): string;
-  /** Returns what waits, without the start of a value that it ends with. A value that only later words tell can leave by it. */
+  /**
+   * Returns what waits, without the word that it ends with if that may be the start of a value. A value that only later words tell can
+   * leave by it, and so can the first words of a passphrase.
+   */
   flush(): string;
   /** Returns the rest. The stream must not be used any more. */
   end(): string;
