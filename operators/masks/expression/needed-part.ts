@@ -2,6 +2,7 @@ import type { AST } from '@eslint-community/regexpp';
 import { costOf } from './cost.ts';
 import { shareOf, shareOfText } from './frequency.ts';
 import { itemsOf } from './literals.ts';
+import { firstUnits } from './measure.ts';
 import { type Pattern, parseExpression } from './pattern.ts';
 
 /** Characters. A part is used only if it takes less time to compile and to search for than the whole. */
@@ -12,6 +13,8 @@ const MOST_OF_WHOLE = 0.7;
 const LINE = 160;
 /** The share of the keywords that may have the part themselves: for a text with one of them, it says nothing. */
 const MOST_SAID = 0.25;
+/** The share of characters at which a part may begin: at each of them, it is searched for. */
+const MOST_PLACES = 0.5;
 /** Parts, the rarest first, whose cost is worked out. */
 const MOST_LOOKED_AT = 20;
 
@@ -37,6 +40,8 @@ export function neededPart(expression: RegExp, keywords: readonly string[] = [])
     const compiled = new RegExp(part, flags);
     const said = keywords.filter((keyword) => compiled.test(`x${keyword}x`));
     if (said.length > keywords.length * MOST_SAID) return false;
+    const begun = parseExpression(compiled);
+    if (begun === undefined || shareOf(firstUnits(begun.pattern)) > MOST_PLACES) return false;
     // Nothing limits the time of this search.
     const { ambiguity, degree, factor } = costOf(compiled);
     return ambiguity === undefined && degree <= 1 && factor <= own.factor;
