@@ -8,7 +8,14 @@ import { inlineModules, leanPacks } from './build/inline-modules.mjs';
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
   ...['operators/index', 'operators/node', 'redact/index', 'redact/node', 'redact/otel'],
-  ...['redact/pino', 'redact/pino-transport', 'redact/winston', 'redact/console', 'redact/ai'],
+  ...[
+    'redact/secrets',
+    'redact/pino',
+    'redact/pino-transport',
+    'redact/winston',
+    'redact/console',
+    'redact/ai',
+  ],
 ];
 
 /**
@@ -25,7 +32,7 @@ const CHUNKS = [
   { name: 'plain-search', test: /operators\/masks\/(?:apply-rule|lines-masker|replacement)\.ts$/ },
   { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },
   // Workers load this too.
-  { name: 'packs', test: /plugins\/packs\/pack-files\.ts$/ },
+  { name: 'packs', test: /plugins\/packs\/(?:default-)?pack-files\.ts$/ },
   // `millrace/redact` loads this without RxJS, and the operators need most of it.
   {
     name: 'redactor',

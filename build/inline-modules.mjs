@@ -17,14 +17,7 @@ export const ownDependencies = () => ${JSON.stringify(Object.keys({ ...dependenc
       },
     ],
     // The packs as JSON, with what is known of their expressions, so that a start parses no YAML and analyses no expression.
-    [
-      resolve('plugins/packs/pack-files.ts'),
-      {
-        code: await packsModule(),
-        // So much data needs no source map.
-        map: { mappings: '' },
-      },
-    ],
+    ...packModules(await readPacks()),
     [
       resolve('plugins/pack-tests/ordinary-templates.ts'),
       {
@@ -37,12 +30,33 @@ export const ordinaryTemplates = () => templates;`,
   return { name: 'inline-modules', load: (id) => modules.get(id) };
 }
 
-/** The module that has the packs as JSON. */
-export async function packsModule() {
-  return moduleOf(await readPacks());
-}
+/** The module that has all packs as JSON. */
+export const packsModule = async () =>
+  `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`;
 
-const moduleOf = (packs) => `const files = ${JSON.stringify(packs)};\nexport const packFiles = () => files;`;
+/** The modules that have packs as JSON: the default ones, and all. */
+function packModules(packs) {
+  const isDefault = (name) => name.startsWith('secrets/');
+  const defaults = Object.fromEntries(Object.entries(packs).filter(([name]) => isDefault(name)));
+  const all = Object.entries(packs).map(
+    ([name, json]) =>
+      `${JSON.stringify(name)}: ${isDefault(name) ? `defaults[${JSON.stringify(name)}]` : JSON.stringify(json)}`,
+  );
+  return [
+    [
+      'default-pack-files',
+      `const files = ${JSON.stringify(defaults)};\nexport const defaultPackFiles = () => files;`,
+    ],
+    [
+      'pack-files',
+      `import { defaultPackFiles } from './default-pack-files.ts';
+const defaults = defaultPackFiles();
+const files = { ${all.join(',\n')} };
+export const packFiles = () => files;`,
+    ],
+    // So much data needs no source map.
+  ].map(([name, code]) => [resolve(`plugins/packs/${name}.ts`), { code, map: { mappings: '' } }]);
+}
 
 /** A plugin for rolldown that leaves out of packs what only their tests and readers need: two fifths of what a page loads of them. */
 export async function leanPacks() {
@@ -50,9 +64,8 @@ export async function leanPacks() {
   const packs = Object.fromEntries(
     entries.map(([name, json]) => [name, JSON.stringify(leanPack(JSON.parse(json)))]),
   );
-  const file = resolve('plugins/packs/pack-files.ts');
-  const code = moduleOf(packs);
-  return { name: 'lean-packs', load: (id) => (id === file ? { code, map: { mappings: '' } } : undefined) };
+  const modules = new Map(packModules(packs));
+  return { name: 'lean-packs', load: (id) => modules.get(id) };
 }
 
 function leanPack({ rules, vocabulary, ...pack }) {

@@ -15,6 +15,13 @@ export type { Masked } from './masks/masked.ts';
 export { compileExpression } from './masks/python-regex.ts';
 export type { RedactedStream } from './masks/redact/piece-masker.ts';
 export {
+  type PseudonymOptions,
+  type PseudonymTable,
+  pseudonyms,
+  type RestorePseudonymsOptions,
+  restorePseudonyms,
+} from './masks/redact/pseudonyms.ts';
+export {
   type Confidence,
   type DecodeLayers,
   type EntropyRuleOptions,
@@ -30,6 +37,7 @@ export {
   redactor,
   type Vocabulary,
 } from './masks/redact/redact.ts';
+export { redactJson } from './masks/redact/redact-json.ts';
 export { type RedactStreamOptions, redactStream } from './masks/redact/redact-stream.ts';
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';

@@ -1,10 +1,9 @@
 // The middleware for the package `ai`, of which it needs types only.
 
 import type { LanguageModelMiddleware } from 'ai';
-import { checkOptions, MaskError } from '../operators/internal-redact.ts';
+import { checkOptions, isPlain, MaskError } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
 import { REDACT_FETCH_CHECKS, type RedactFetchOptions } from './fetch.ts';
-import { isPlain } from './map-strings.ts';
 import { type Unmaskable, withStructure } from './mask-model-request.ts';
 import type { Pseudonyms, RestoredStream } from './pseudonyms.ts';
 import { restoreValue } from './restore-value.ts';

@@ -11,6 +11,8 @@ import {
   LEAST_HELD,
   type Masked,
   MOST_HELD,
+  mapStrings,
+  maskJson,
   PieceMasker,
   type RedactedStream,
   type RedactRule,
@@ -24,9 +26,6 @@ import {
   keptKeys,
   replaceByActions,
 } from '../plugins/masks/redact-actions.ts';
-import { withBoundValues } from './bound-values.ts';
-import { parseExact, stringifyExact } from './exact-json.ts';
-import { mapStrings } from './map-strings.ts';
 import { packRules } from './packs.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
 
@@ -238,13 +237,7 @@ class PackRedactor implements Redactor {
 
   redactJson(json: string): string {
     if (json.length > this.#maxLength) return JSON.stringify(this.#replaced());
-    let value: unknown;
-    try {
-      value = parseExact(json);
-    } catch {
-      return this.#text(json);
-    }
-    return stringifyExact(withBoundValues(this.redact(value), json, (text) => this.#text(text)));
+    return maskJson(json, { value: (value) => this.redact(value), text: (text) => this.#text(text) });
   }
 
   stream(options: { readonly mostHeld?: number | undefined } = {}): RedactedStream {

@@ -1,6 +1,5 @@
-import { MaskError } from '../operators/internal-redact.ts';
+import { isPlain, MaskError } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
-import { isPlain } from './map-strings.ts';
 
 /** What is done with what cannot be masked: binary data, and bodies that are no JSON. */
 export type Unmaskable = 'refuse' | 'pass';

@@ -1,9 +1,8 @@
 // Masks what pino logs: as a hook, and around a destination. `pino-transport.ts` does it in a worker.
 
 import { hostname } from 'node:os';
-import { withBoundValues } from './bound-values.ts';
+import { parseExact, stringifyExact, withBoundValues } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
-import { parseExact, stringifyExact } from './exact-json.ts';
 
 export { redactedLogMethod } from './log-method.ts';
 

@@ -1,4 +1,4 @@
-import { isPlain } from './map-strings.ts';
+import { isPlain } from '../operators/internal-redact.ts';
 import type { Pseudonyms, RestoredStream } from './pseudonyms.ts';
 import { restoreValue } from './restore-value.ts';
 

@@ -1,4 +1,4 @@
-import { mapStrings } from './map-strings.ts';
+import { mapStrings } from '../operators/internal-redact.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
 
 /** Fields of answers whose strings are JSON: the arguments of calls of tools. */

@@ -16,10 +16,10 @@ export const atLeast =
   (least: number): Check =>
   (value) =>
     (Number.isInteger(value) && (value as number) >= least) || `an integer of at least ${least}`;
-export const COUNT: Check = atLeast(1);
+export const COUNT: Check = /* @__PURE__ */ atLeast(1);
 export const COUNT_OR_INFINITY: Check = (value) =>
   value === Infinity || COUNT(value) === true || 'an integer of at least 1, or Infinity';
-export const COUNT_FROM_0: Check = atLeast(0);
+export const COUNT_FROM_0: Check = /* @__PURE__ */ atLeast(0);
 export const ABOVE_0: Check = (value) =>
   (Number.isFinite(value) && (value as number) > 0) || 'a finite number above 0';
 export const FROM_0: Check = (value) =>

@@ -65,31 +65,11 @@ function formsOf({ form, options }: WrittenCommand): readonly string[] {
   ];
 }
 
-/** What stands between two words of a command, in a shell and in lists. */
-const BETWEEN_WORDS = [' ', '  ', '\t', '","', '", "', "', '", "','", '\\",\\"'];
-
-/** What follows a name: space, and the quote of a name in a list or in a record of audit. */
-const SPACE = [' ', '\t', '\0', '\\'];
-const QUOTES = ['"', "'", '`'].flatMap((quote) => [' ', '\t', ','].map((next) => quote + next));
-/** What the name of a program may end with. */
-const ENDINGS = ['.exe', '.cmd', '.bat', '.sh', '.py', '.pl', '.rb'];
-const ENDED = ENDINGS.flatMap((ending) => [...SPACE, '"', "'"].map((after) => ending + after));
-
-const LONG_ENOUGH = 4;
-
-/** What stands in each text with one of some commands, of which the second words are given. */
-function literalsOfCommand(name: string, kind: string, seconds: readonly (string | undefined)[]) {
-  const lower = name.toLowerCase();
-  const isKnown = (second: string | undefined) => second !== undefined && /^[\w-]+$/.test(second);
-  if (!seconds.every(isKnown)) {
-    const after = kind === 'command' ? [...SPACE, ...QUOTES, ...ENDED] : SPACE;
-    if (lower.length >= LONG_ENOUGH) return { literals: [lower], followedBy: after };
-    // What is so short is found by what follows it.
-    return { literals: after.map((text) => lower + text) };
-  }
-  const known = [...new Set(seconds.map((second) => second?.toLowerCase()))];
-  return { literals: known.flatMap((second) => BETWEEN_WORDS.map((between) => lower + between + second)) };
-}
+/** The words of which one follows the name of some commands: none if any may. */
+const nextWords = (seconds: readonly (string | undefined)[]): readonly string[] =>
+  seconds.every((second) => second !== undefined && /^[\w-]+$/.test(second))
+    ? [...new Set(seconds.map((second) => (second as string).toLowerCase()))]
+    : [];
 
 /** Tables of commands, and the kinds of their names. */
 export const TABLES: Readonly<Record<string, string>> = {
@@ -150,7 +130,7 @@ export function ofCommands(commands: readonly WrittenCommand[], kind = 'command'
       kind,
       start: isAlone ? ('alone' as const) : ('word' as const),
       only,
-      ...literalsOfCommand(name, kind, seconds),
+      next: nextWords(seconds),
       keys: [name],
       not: ['-'],
     })),
@@ -222,5 +202,21 @@ export function ofCalls(calls: z.output<typeof CallsSchema>) {
       example: call.example,
       miss: call.miss,
     })),
+  };
+}
+
+/** What a table has become, with numbers for its notations, which would be most of what a program loads of a pack otherwise. */
+export function numbered<
+  N extends { readonly only: readonly string[] },
+  T extends { readonly notation: string },
+>(
+  { names, notations }: { readonly names: readonly N[]; readonly notations: readonly T[] },
+  kind: string,
+): { readonly names: readonly N[]; readonly notations: readonly T[] } {
+  const numbers = new Map(notations.map(({ notation }, index) => [notation, `${kind} ${index + 1}`]));
+  const numberOf = (notation: string) => numbers.get(notation) ?? notation;
+  return {
+    names: names.map((name) => ({ ...name, only: name.only.map(numberOf) })),
+    notations: notations.map((one) => ({ ...one, notation: numberOf(one.notation) })),
   };
 }

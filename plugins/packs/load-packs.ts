@@ -1,4 +1,4 @@
-import { knownExpressions } from '../../operators/internal-masks.ts';
+import { DEFAULT_PACKS, readBuiltPack, rememberExpressions, rulesById } from './built-pack.ts';
 import { packFiles } from './pack-files.ts';
 import type {
   Additions,
@@ -11,14 +11,12 @@ import type {
 } from './pack-schema.ts';
 import { rulesOfPack } from './rules-of-pack.ts';
 
+export { DEFAULT_PACKS, globToExpression, isDisabled } from './built-pack.ts';
 export type { ExpressionRule, OutsidePack, Pack, PackRule };
 export type Vocabulary = NonNullable<WrittenPack['vocabulary']>;
 
 /** The name of a pack that comes with millrace, or a pack from a file or a package, as `readPacks` reads it. */
 export type NamedPack = string | OutsidePack;
-
-/** The packs that `redact` applies unless others are named. */
-export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
 
 /**
  * The packs that are applied first, in this order. Numbers with groups and check digits precede those of phones, which
@@ -103,22 +101,10 @@ function writtenPack(name: string): BuiltPack {
     if (json === undefined) {
       throw new PackError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
     }
-    const { expressions, ...rest } = JSON.parse(json) as BuiltPack;
-    rememberExpressions(rest.rules, expressions);
-    pack = rest;
+    pack = readBuiltPack(json);
     written.set(name, pack);
   }
   return pack;
-}
-
-function rememberExpressions(
-  rules: BuiltPack['rules'],
-  expressions: BuiltPack['expressions'] | undefined = {},
-): void {
-  for (const [rule, { degree, factor, character, part }] of Object.entries(expressions)) {
-    const cost = { degree, factor, ambiguity: undefined };
-    knownExpressions.set((rules[rule] as ExpressionRule).match, { cost, character, part });
-  }
 }
 
 /** The vocabulary of `secrets/context` with what packs add to it. */
@@ -178,12 +164,9 @@ export function resolvePackRules(
   const inOrder = packs
     .toSorted((a, b) => isOutside(b) - isOutside(a) || byPrecedence(nameOfPack(a), nameOfPack(b)))
     .map(nameOfPack);
-  return Object.fromEntries(
-    inOrder.flatMap((name) =>
-      Object.entries((loaded[name] as Pack).rules)
-        .map(([rule, value]) => [`${name}:${rule}`, value] as const)
-        .filter(([id]) => !isDisabled(id, disable)),
-    ),
+  return rulesById(
+    inOrder.map((name) => [name, loaded[name] as Pack]),
+    disable,
   );
 }
 
@@ -192,15 +175,4 @@ export const nameOfPack = (pack: NamedPack): string => (typeof pack === 'string'
 function byPrecedence(a: string, b: string): number {
   const [first, second] = [a, b].map((name) => FIRST_PACKS.indexOf(name) >>> 0) as [number, number];
   return first - second || (a < b ? -1 : Number(a > b));
-}
-
-/** Whether one of the patterns names a rule. `*` stands for any characters. */
-export function isDisabled(id: string, disable: readonly string[]): boolean {
-  return disable.some((pattern) => globToExpression(pattern).test(id));
-}
-
-/** An expression for the rule ids that a pattern names. */
-export function globToExpression(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
 }

@@ -6,6 +6,7 @@ import {
   CallsSchema,
   CommandsSchema,
   Example,
+  numbered,
   ofCalls,
   ofCommands,
   TABLES,
@@ -104,8 +105,7 @@ const NameSchema = z.strictObject({
   except: Words.optional(),
   only: Words.optional(),
   opens: Words.optional(),
-  literals: Words.optional(),
-  followedBy: Words.optional(),
+  next: z.array(z.string().min(1)).optional(),
   /** Keys that have this name, and keys that do not. */
   keys: Words,
   not: Words,
@@ -200,9 +200,9 @@ function expandParts(file: unknown): unknown {
     const { calls = [], ...others } = rest.vocabulary;
     const made: { readonly names: readonly object[]; readonly notations: readonly object[] }[] = [
       ...Object.entries(TABLES).map(([table, kind]) =>
-        ofCommands(CommandsSchema.parse(others[table] ?? []), kind),
+        numbered(ofCommands(CommandsSchema.parse(others[table] ?? []), kind), kind),
       ),
-      ofCalls(CallsSchema.parse(calls)),
+      numbered(ofCalls(CallsSchema.parse(calls)), 'call'),
     ];
     for (const table of Object.keys(TABLES)) delete others[table];
     rest.vocabulary = {

@@ -26,7 +26,15 @@ describe('docs/operators.md', () => {
   it('says of every operator when to use it, with a marble diagram', () => {
     const sections = page.split(/^### /m).slice(1);
     const creating = ['fromEventEmitter', 'fromNodeStream', 'longTimer', 'poll', 'pullFrom'];
-    const masks = ['entropyMask', 'redact', 'redactStream', 'regexMask'];
+    const masks = [
+      'entropyMask',
+      'pseudonyms',
+      'redact',
+      'redactJson',
+      'redactStream',
+      'regexMask',
+      'restorePseudonyms',
+    ];
     const drawn = sections.filter((text) => text.includes('```text')).map((text) => /^\w+/.exec(text)?.[0]);
     const compared = sections
       .filter((text) => text.includes('Use it instead of'))

@@ -99,7 +99,7 @@ describe.each(PACKS)('%s', (pack, usualKinds) => {
       expect(entry.not.filter((key) => isKey(key, [entry]))).toEqual([]);
     });
 
-    it.each(names.filter(({ literals }) => literals === undefined))(
+    it.each(names.filter(({ next }) => next === undefined))(
       '$name has one of its literals in each key',
       (entry) => {
         const literals = literalsOf([entry]);
@@ -124,7 +124,7 @@ describe.each(PACKS)('%s', (pack, usualKinds) => {
       for (const text of texts) {
         const found = search.in(text, index.candidatesIn(text).places).map(({ start, end }) => [start, end]);
         // Others have no literal of theirs after them, as the name of a function without a bracket.
-        const isOpened = ({ entry }: FoundName) => entry.opens === undefined && entry.literals === undefined;
+        const isOpened = ({ entry }: FoundName) => entry.opens === undefined && entry.next === undefined;
         const all = search.in(`${text} `).filter(isOpened);
         expect({ text, found }).toEqual({
           text,

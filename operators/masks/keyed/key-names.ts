@@ -1,4 +1,5 @@
 import { type Keyword, mayStartWord } from '../search/keyword.ts';
+import { literalsOfCommand } from './command-literals.ts';
 import type { KeyName, Vocabulary } from './vocabulary.ts';
 
 /** A name in a text. */
@@ -254,9 +255,9 @@ export function matchEnd(expression: RegExp, text: string, at: number): number {
   return expression.test(text) ? expression.lastIndex : -1;
 }
 
-/** An expression for a name. What has literals of its own is written in one way only. */
-const sourceOf = ({ name, literals }: KeyName): string =>
-  literals !== undefined
+/** An expression for a name. That of a command is written in one way only. */
+const sourceOf = ({ name, next }: KeyName): string =>
+  next !== undefined
     ? escaped(name)
     : name
         .split(/([ .-])/)
@@ -349,11 +350,11 @@ function joinedPlaces(places: readonly number[]): readonly (readonly [from: numb
 export const literalsOf = (names: readonly KeyName[]): Keyword[] => names.flatMap(literalsOfName);
 
 function literalsOfName(entry: KeyName): readonly Keyword[] {
-  const { name, start, after, only_after, opens, literals, followedBy } = entry;
+  const { name, start, after, only_after, opens, next } = entry;
   const startsWord = start !== undefined && after === undefined && only_after === undefined;
-  if (literals !== undefined) {
+  if (next !== undefined) {
     const how = start === 'alone' ? start : startsWord;
-    return literals.map((text) => ({ text, followedBy, startsWord: how, back: 0 }));
+    return literalsOfCommand(entry, next).map((keyword) => ({ ...keyword, startsWord: how, back: 0 }));
   }
   const lower = name.toLowerCase();
   const words = lower.split(' ');

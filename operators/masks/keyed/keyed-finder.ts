@@ -225,7 +225,7 @@ export class KeyedFinder implements Finder {
     // Many notations ask for the same in front of a name.
     let before: RegExp | undefined;
     let isBehind = true;
-    for (const end of entry.literals === undefined ? this.#names.endsOf(text, name) : [name.end]) {
+    for (const end of entry.next === undefined ? this.#names.endsOf(text, name) : [name.end]) {
       for (const compiled of this.#notations.at(text, end, entry.only)) {
         if (!canBeWritten(entry, compiled) || read.includes(compiled)) continue;
         if (compiled.notation.exact === 'all' && text.slice(start, name.end) !== entry.name) continue;

@@ -25,10 +25,8 @@ export interface KeyName {
   readonly only?: readonly string[] | undefined;
   /** What follows it in the text, one of these: `(` after the name of a function. Texts without any are not searched. */
   readonly opens?: readonly string[] | undefined;
-  /** Literals in lower case of which a text with the name has one. Default: they are made of the name. */
-  readonly literals?: readonly string[] | undefined;
-  /** Texts of which one follows each of these literals. */
-  readonly followedBy?: readonly string[] | undefined;
+  /** It is the name of a command, and one of these words follows it, in lower case: `login` after `docker`. Without any, any may. */
+  readonly next?: readonly string[] | undefined;
   /** Notations in which it is no name. */
   readonly except?: readonly string[] | undefined;
 }

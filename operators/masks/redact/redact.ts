@@ -5,6 +5,7 @@ import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
 import type { DecodeLayers } from './decode.ts';
+import type { PseudonymTable } from './pseudonyms.ts';
 import type { Confidence, RedactRule } from './redact-rule.ts';
 import { Redactor } from './redactor.ts';
 
@@ -69,7 +70,8 @@ export function redactor(options: RedactOptions): Masker {
   return redactorOf(options).mask;
 }
 
-export function redactorOf(options: RedactOptions): Redactor {
+/** @param table of pseudonyms, which come before `replace` */
+export function redactorOf(options: RedactOptions, table?: PseudonymTable): Redactor {
   const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [] } = options;
   const { decode = {}, replace = (_, id) => `<:${nameOfRule(id)}:>`, entropy, onMask, boundTime } = options;
   return new Redactor({
@@ -78,7 +80,9 @@ export function redactorOf(options: RedactOptions): Redactor {
     allowedValues,
     allowedKeys,
     decode: { json: 2, percent: 1, base64: 2, ...decode },
-    replace,
+    replace:
+      table === undefined ? replace : (value, id) => table.pseudonymOf(value, id) ?? replace(value, id),
+    isMask: table && ((text) => table.isPseudonym(text)),
     isAddition: options.replace && ((text) => /^[\w./:-]{1,100}$/.test(text)),
     entropy,
     onMask,

@@ -1,0 +1,37 @@
+import { parseExact, stringifyExact } from './exact-json.ts';
+
+/** What masks the values and the texts of a JSON document. */
+export interface JsonMasks {
+  readonly value: (value: unknown) => unknown;
+  readonly text: (text: string) => string;
+}
+
+/** Masks a JSON document, which stays one. A text that is none is masked as a text. */
+export function maskJson(json: string, masks: JsonMasks): string {
+  let value: unknown;
+  try {
+    value = parseExact(json);
+  } catch {
+    return masks.text(json);
+  }
+  return stringifyExact(withBoundValues(masks.value(value), json, masks.text));
+}
+
+/**
+ * A masked value in which the values of an array are masked as well that are bound to a statement beside it, as the parameters of
+ * SQL: they have no keys of their own, so they are found in the text of the JSON.
+ *
+ * @param given the JSON that the value was before it was masked
+ */
+export function withBoundValues(value: unknown, given: string, maskText: (text: string) => string): unknown {
+  if (!given.includes('[')) return value;
+  const json = stringifyExact(value);
+  const masked = maskText(json);
+  if (masked === json) return value;
+  try {
+    return parseExact(masked);
+  } catch {
+    // A rule has replaced more than values, each of which is masked already.
+    return value;
+  }
+}

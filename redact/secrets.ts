@@ -1,0 +1,23 @@
+// The rules that find secrets, for programs that are bundled: a bundle with these has no packs of personal data.
+
+import type { KeyedRule, RedactRule } from '../operators/internal-redact.ts';
+import { DEFAULT_PACKS, readBuiltPack, rulesById } from '../plugins/packs/built-pack.ts';
+import { defaultPackFiles } from '../plugins/packs/default-pack-files.ts';
+import { rulesOfPack } from '../plugins/packs/rules-of-pack.ts';
+
+let packs: (readonly [name: string, pack: { readonly rules: ReturnType<typeof rulesOfPack> }])[] | undefined;
+
+/**
+ * The rules of the default packs by their ids, `pack:rule`, for the operators `redact` and `redactStream`: what `packRules()` returns.
+ *
+ * @param disable ids of rules that are left out; `*` stands for any characters.
+ * @example
+ * secretRules()['secrets/keys:private-key'].confidence; // 'high'
+ */
+export function secretRules(disable: readonly string[] = []): Record<string, RedactRule | KeyedRule> {
+  packs ??= DEFAULT_PACKS.map((name) => [
+    name,
+    { rules: rulesOfPack(readBuiltPack(defaultPackFiles()[name] as string)) },
+  ]);
+  return rulesById(packs, disable);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, of } from 'rxjs';
+import { redactJson } from '../../../operators/index.ts';
+import { createRedactor, packRules } from '../../../redact/index.ts';
+import { testOperator } from '../operator-matrix.ts';
+
+const rules = { PIN: { match: 'pin"?[:=] ?"?([0-9]{4})', mask: 1, keywords: ['pin'] } };
+const throwing = () =>
+  redactJson({
+    rules,
+    onMask: () => {
+      throw 'mine';
+    },
+  });
+
+testOperator<string, string>('redactJson', {
+  operator: () => redactJson({ rules }),
+  // Masking fails closed: what throws while a value is masked costs the value, and not the stream.
+  throwing,
+  values: { a: '{"user":"ada"}', p: '{"pin":"1234","n":12345678901234567890}', t: 'no JSON, pin=1234' },
+  results: {
+    a: '{"user":"ada"}',
+    p: '{"pin":"<:PIN:>","n":12345678901234567890}',
+    t: 'no JSON, pin=<:PIN:>',
+  },
+  diagrams: {
+    one: `
+      source  a|
+      result  a|
+      subs    ^!`,
+    many: `
+      source  a-p-t-|
+      result  a-p-t-|
+      subs    ^-----!`,
+    error: `
+      source  a-p-#
+      result  a-p-#
+      subs    ^---!`,
+    'never-ending': `
+      source  a-p-t-
+      result  a-p-t-
+      subs    ^`,
+    'early unsubscribe': `
+      source  a-p-t-|
+      unsub   ---!
+      result  a-p
+      subs    ^--!`,
+    'a callback that throws': `
+      source  a-t-a-|
+      result  a-#
+      subs    ^-!`,
+  },
+});
+
+describe('redactJson', () => {
+  const packs = { rules: packRules() };
+  it.each([
+    '{"level":30,"msg":"connected","db":{"user":"ada","password":"Tr0ub4dor&3"}}',
+    '{"msg":"password: \\"it\\u0027s S0mmer!24\\"\\nnext"}',
+    '{"sql":"INSERT INTO users (name, password) VALUES (?, ?)","params":["ada","Tr0ub4dor&3"]}',
+    '["Authorization: Bearer abcdefgh12345678ijkl",1,null,true]',
+    '"password=Tr0ub4dor&3"',
+    '{"body":{"type":"Buffer","data":[112,97,115,115]}}',
+  ])('masks %s as a redactor does, and leaves JSON', async (json) => {
+    const masked = await firstValueFrom(of(json).pipe(redactJson(packs)));
+    expect(masked).toBe(createRedactor().redactJson(json));
+    expect(masked).not.toBe(json);
+    expect(() => JSON.parse(masked)).not.toThrow();
+  });
+});
