@@ -35,6 +35,8 @@ export interface ByteMask extends ByteSearch {
 
 interface Masker {
   readonly memory: Uint8Array;
+  /** Where strings are written. */
+  readonly string: Uint8Array;
   /** How many matches `mask` has masked. */
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
@@ -49,6 +51,10 @@ const OTHER = 320 * 1024;
 const HITS = 512 * 1024;
 const TABLES = 768 * 1024;
 const MEMORY = 2048 * 1024;
+/** A page behind all that, for strings: a text that is masked in bytes stays where it is meanwhile. */
+const STRING = MEMORY;
+const STRING_HITS = MEMORY + 32 * 1024;
+const MOST_STRING_HITS = 4096;
 /** Bytes of a hit: a place, and the number of a literal. */
 const HIT = 8;
 /** Bytes of a place with the steps at which outlines are complete. */
@@ -83,20 +89,47 @@ export function scanForLiterals(
   tables: LiteralTables | undefined,
   bytes: Uint8Array,
 ): Int32Array | undefined {
-  if (tables === undefined || tables.image.length > MEMORY - TABLES) return undefined;
-  masker ??= newMasker();
-  if (masker === 'none' || bytes.length > MOST_SCANNED) return undefined;
+  const masker = maskerFor(tables);
+  if (masker === undefined || bytes.length > MOST_SCANNED) return undefined;
   const { memory, scan } = masker;
-  if (loadedTables !== tables) {
-    // A time-out may end this at any point.
-    loadedTables = undefined;
-    memory.set(tables.image, TABLES);
-    loadedTables = tables;
-  }
   memory.set(bytes, TEXT);
   const hits = scan(TEXT, TEXT + bytes.length, TABLES, HITS, HITS + MOST_HITS * HIT);
   return hits === MOST_HITS ? undefined : new Int32Array(memory.buffer, HITS, 2 * hits);
 }
+
+/** {@link scanForLiterals} for a string. Undefined for one that is not of ASCII, too. */
+export function scanStringForLiterals(
+  tables: LiteralTables | undefined,
+  text: string,
+): Int32Array | undefined {
+  const masker = maskerFor(tables);
+  if (masker === undefined) return undefined;
+  const { memory, string, scan } = masker;
+  const { written } = encoder.encodeInto(text, string);
+  if (written !== text.length) return undefined;
+  const hits = scan(STRING, STRING + written, TABLES, STRING_HITS, STRING_HITS + MOST_STRING_HITS * HIT);
+  if (hits === 0) return NO_HITS;
+  return hits === MOST_STRING_HITS ? undefined : new Int32Array(memory.buffer, STRING_HITS, 2 * hits);
+}
+
+/** Whether tables are in the memory: others have to be copied there first. */
+export const hasLoaded = (tables: LiteralTables): boolean => loadedTables === tables;
+
+/** With the tables in its memory. */
+function maskerFor(tables: LiteralTables | undefined): Masker | undefined {
+  if (tables === undefined || tables.image.length > MEMORY - TABLES) return undefined;
+  masker ??= newMasker();
+  if (masker === 'none') return undefined;
+  if (loadedTables !== tables) {
+    // A time-out may end this at any point.
+    loadedTables = undefined;
+    masker.memory.set(tables.image, TABLES);
+    loadedTables = tables;
+  }
+  return masker;
+}
+
+const NO_HITS = new Int32Array(0);
 
 interface Image {
   readonly bytes: Uint8Array;
@@ -343,8 +376,11 @@ function newMasker(): Masker | 'none' {
   try {
     const code = Uint8Array.from(atob(CODE), (character) => character.charCodeAt(0));
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
+    const memory = exports.memory as { readonly buffer: ArrayBuffer; grow(pages: number): number };
+    memory.grow(1);
     return {
-      memory: new Uint8Array((exports.memory as { readonly buffer: ArrayBuffer }).buffer),
+      memory: new Uint8Array(memory.buffer),
+      string: new Uint8Array(memory.buffer, STRING, STRING_HITS - STRING - BEYOND),
       count: exports.count as Masker['count'],
       mask: exports.mask as Masker['mask'],
       scan: exports.scan as Masker['scan'],

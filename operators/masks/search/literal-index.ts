@@ -1,3 +1,4 @@
+import { hasLoaded, scanStringForLiterals } from '../bytes/byte-masks.ts';
 import { type LiteralTables, literalTables, Slots } from '../bytes/literal-tables.ts';
 import { isAscii } from '../expression/literals.ts';
 import {
@@ -13,6 +14,10 @@ import { type Entry, entriesOf, hasEdges, isAt, upper } from './literal-entries.
 /** So few that they stay in the fastest cache of a processor. */
 const BITS_OF_THREE = 16;
 const LF = 0x0a;
+/** Shorter strings are searched faster where they are. */
+const SHORTEST_IN_BYTES = 32;
+/** So often an index is asked before its tables take the place of another one's, which takes as long as a hundred searches. */
+const PATIENCE = 1000;
 /** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
@@ -28,6 +33,8 @@ export class LiteralIndex {
   /** A bit for each hash of three characters, 1 for those that some literal begins with: most places need no other look. */
   readonly #begin = new Uint8Array(1 << (BITS_OF_THREE - 3));
   #tables: LiteralTables | 'none' | undefined;
+  /** How often it could have been searched in bytes since that was last so. */
+  #asked = 0;
   readonly #literals: readonly Entry[];
   /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
@@ -91,13 +98,42 @@ export class LiteralIndex {
   /** The rules that have a literal in a string. */
   candidatesIn(given: string): Candidates {
     if (this.isEmpty) return NONE;
-    const text = this.#toLower.test(given) ? given.toLowerCase() : given;
     const found = new CandidateCollector();
-    this.#scan(text, given, (entry, start) => found.add(entry, start));
+    const hits = this.#hitsIn(given);
+    const text = hits === undefined && this.#toLower.test(given) ? given.toLowerCase() : given;
+    if (hits === undefined) this.#scan(text, given, (entry, start) => found.add(entry, start));
+    else
+      this.#eachHit(
+        hits,
+        (index) => given.charCodeAt(index),
+        (entry, start) => found.add(entry, start),
+      );
     for (const entry of this.#characters) if (text.includes(entry.literal)) found.add(entry, 0);
     const candidates = found.take() ?? NONE;
     // Where the places of characters are others in lower case, those of names are not known.
     return text.length === given.length ? candidates : { ...candidates, places: undefined };
+  }
+
+  /** What {@link linesInBytes} takes, for a string. Undefined if it is not searched in bytes. */
+  #hitsIn(text: string): Int32Array | undefined {
+    if (text.length < SHORTEST_IN_BYTES) return undefined;
+    if (this.#tables === undefined || this.#tables === 'none' || !hasLoaded(this.#tables)) {
+      if (++this.#asked < PATIENCE) return undefined;
+      this.#asked = 0;
+    }
+    return scanStringForLiterals(this.tables, text);
+  }
+
+  #eachHit(
+    hits: Int32Array,
+    at: (index: number) => number,
+    found: (entry: Entry, start: number) => void,
+  ): void {
+    for (let i = 0; i < hits.length; i += 2) {
+      const start = hits[i] as number;
+      const entry = this.#literals[hits[i + 1] as number] as Entry;
+      if (hasEdges(entry, start, at, at)) found(entry, start);
+    }
   }
 
   /** The numbers of the rules that have a literal in a string, ascending. */
@@ -148,13 +184,10 @@ export class LiteralIndex {
       bytes.indexOf(literal.charCodeAt(0), from),
     );
     const at = (index: number) => bytes[index] as number;
-    for (let i = 0; i < hits.length; i += 2) {
-      const start = hits[i] as number;
-      const entry = this.#literals[hits[i + 1] as number] as Entry;
-      if (!hasEdges(entry, start, at, at)) continue;
+    this.#eachHit(hits, at, (entry, start) => {
       characters.addUpTo(start, lines);
       lines.add(entry, start);
-    }
+    });
     characters.addUpTo(bytes.length, lines);
     return lines.found();
   }
