@@ -36,7 +36,7 @@ const CHUNKS = [
   // `millrace/redact` loads this without RxJS, and the operators need most of it.
   {
     name: 'redactor',
-    test: /operators\/masks\/(?:redact\/(?:redactor|piece-masker)|mask-error|python-regex)\.ts$/,
+    test: /operators\/masks\/(?:redact\/(?:redactor|piece-masker|mask-json)|map-strings|mask-error|python-regex)\.ts$/,
   },
   // Browsers load these two.
   { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },

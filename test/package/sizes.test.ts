@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
@@ -78,5 +80,20 @@ describe('what a page loads for redactStream', () => {
         expect(a.redact(text)).toBe(b.redact(text));
       }
     expect(a.report()).toEqual(b.report());
+  });
+});
+
+describe('what a program loads for millrace/redact', () => {
+  it.each(['index', 'node', 'secrets', 'pino', 'winston', 'console'])('%s: neither RxJS nor zod', (entry) => {
+    const files = new Set([join(ROOT, `dist/redact/${entry}.js`)]);
+    const packages = new Set<string>();
+    for (const file of files) {
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import) "([^"]+)";/g)) {
+        if (name.startsWith('.')) files.add(join(dirname(file), name));
+        else packages.add(name);
+      }
+    }
+    expect(files.size).toBeGreaterThan(1);
+    expect([...packages].filter((name) => /^(?:rxjs|zod|js-yaml)/.test(name))).toEqual([]);
   });
 });

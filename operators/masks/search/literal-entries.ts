@@ -14,28 +14,21 @@ export interface Entry extends Literal {
 /** Literals with the same conditions are one entry. */
 export function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[]): readonly Entry[] {
   const entries = new Map<string, { readonly keyword: Keyword; readonly rules: number[] }>();
+  const followers = new KnownFollowers();
   literalsOf.forEach((literals, rule) => {
     for (const keyword of literals ?? []) {
       const { followedBy, startsWord, back } =
         typeof keyword === 'string' ? ({} as Partial<BoundedKeyword>) : keyword;
-      const conditions = followedBy === undefined ? '' : JSON.stringify(followedBy);
-      const key = `${startsWord} ${back} ${conditions} ${textOf(keyword)}`;
+      const key = `${startsWord} ${back} ${followers.of(followedBy)?.number} ${textOf(keyword)}`;
       const known = entries.get(key);
       if (known === undefined) entries.set(key, { keyword, rules: [rule] });
       else if (known.rules.at(-1) !== rule) known.rules.push(rule);
     }
   });
-  const known = new Map<string, Followers>();
-  const followersOf = (texts: readonly string[]) => {
-    const key = JSON.stringify(texts);
-    const followers = known.get(key) ?? new Followers(texts);
-    known.set(key, followers);
-    return followers;
-  };
   return [...entries.values()].map(({ keyword, rules }) => {
     const literal = textOf(keyword);
     const bounds = typeof keyword === 'string' ? undefined : keyword;
-    const followedBy = bounds?.followedBy && followersOf(bounds.followedBy);
+    const followedBy = followers.of(bounds?.followedBy);
     return {
       literal,
       offset: rarestPart(literal),
@@ -48,13 +41,34 @@ export function entriesOf(literalsOf: readonly (readonly Keyword[] | undefined)[
   });
 }
 
+/** One object for the same texts. Many keywords have the same array of them. */
+class KnownFollowers {
+  readonly #byArray = new Map<readonly string[], Followers>();
+  readonly #byTexts = new Map<string, Followers>();
+
+  of(texts: readonly string[] | undefined): Followers | undefined {
+    if (texts === undefined) return undefined;
+    let followers = this.#byArray.get(texts);
+    if (followers === undefined) {
+      const all = JSON.stringify(texts);
+      followers = this.#byTexts.get(all) ?? new Followers(texts, this.#byTexts.size);
+      this.#byTexts.set(all, followers);
+      this.#byArray.set(texts, followers);
+    }
+    return followers;
+  }
+}
+
 /** Texts that may follow a literal, by their first characters. */
 class Followers {
   /** A bit for each byte that one of them begins with, in either case. */
   readonly bytes = new Uint8Array(32);
   readonly #byFirst: (readonly string[] | undefined)[] = [];
 
-  constructor(texts: readonly string[]) {
+  readonly number: number;
+
+  constructor(texts: readonly string[], number: number) {
+    this.number = number;
     for (const text of texts) {
       const first = text.charCodeAt(0);
       this.#byFirst[first] = [...(this.#byFirst[first] ?? []), text];
@@ -104,7 +118,8 @@ const COMMON_SHARE = 0.01;
 function rarestPart(literal: string): number {
   const length = literal.length >= 6 ? 6 : 4;
   if (literal.length <= length) return 0;
-  const shares = Array.from({ length: literal.length - 2 }, (_, i) => shareOfThree(literal.slice(i, i + 3)));
+  const shares: number[] = [];
+  for (let i = 0; i < literal.length - 2; i++) shares.push(shareOfThree(literal.slice(i, i + 3)));
   let rarest = 0;
   let least = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + length <= literal.length; offset++) {
@@ -118,7 +133,17 @@ function rarestPart(literal: string): number {
   return rarest;
 }
 
-const shareOfThree = (part: string): number => (COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part));
+/** Literals have many parts in common. */
+const SHARES = /* @__PURE__ */ new Map<string, number>();
+
+function shareOfThree(part: string): number {
+  let share = SHARES.get(part);
+  if (share === undefined) {
+    share = COMMON_PARTS.has(part) ? COMMON_SHARE : shareOfText(part);
+    SHARES.set(part, share);
+  }
+  return share;
+}
 
 /** Whether the index can find a literal, which is in lower case: in strings and in bytes it looks the same. */
 export function isIndexed(keyword: Keyword): boolean {

@@ -73,14 +73,16 @@ export class LiteralIndex {
 
   #add(entry: Entry): void {
     const { literal, offset } = entry;
-    const units = literal.split('').map((character) => character.charCodeAt(0));
-    units.forEach((unit, i) => {
+    const last = literal.length - 1;
+    for (let i = 0; i <= last; i++) {
+      const unit = literal.charCodeAt(i);
       for (const cased of [unit, upper(unit)]) {
         if (i > 0) this.#isBehind[cased] = 1;
-        if (i < units.length - 1) this.#isBefore[cased] = 1;
+        if (i < last) this.#isBefore[cased] = 1;
       }
-    });
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = units.slice(offset);
+    }
+    const unitAt = (index: number) => (offset + index > last ? 0 : literal.charCodeAt(offset + index));
+    const [a, b, c, d, e, f] = [unitAt(0), unitAt(1), unitAt(2), unitAt(3), unitAt(4), unitAt(5)] as const;
     const four = fourOf(a, b, c, d);
     for (const third of literal.length >= 3 ? [c] : ANY) {
       const slot = hashOf(fourOf(a, b, third, 0) & THREE) >>> (32 - BITS_OF_THREE);
