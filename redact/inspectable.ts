@@ -62,8 +62,11 @@ function copy(value: unknown, masked: unknown, extent: Extent, known: Map<object
   const made = emptyOf(value, shape);
   known.set(value, made);
   const shown = Object.entries(masked);
-  partsOf(value, shape, extent).forEach(([, part, own], index) => {
-    const [name, after] = shown[index] as [string, unknown];
+  partsOf(value, shape, extent).forEach(([key, part, own], index) => {
+    const [shownKey, after] = shown[index] as [string, unknown];
+    // Without what has been put in front of it.
+    const name =
+      typeof own === 'string' && shape !== 'array' ? shownKey.slice(key.length - own.length) : shownKey;
     const copied = copy(part, after, deeper(extent), known);
     if (shape === 'set') (made as Set<unknown>).add(copied);
     else if (shape === 'map')
@@ -87,26 +90,33 @@ function put(made: object, key: string | symbol, value: unknown, from: object, o
   );
 }
 
-/** The parts of a value: each with its key in JSON, and its own key. */
+/** The parts of a value: each with its key in JSON, and its own key. The keys in JSON are in this order, and no two are the same. */
 function partsOf(
   value: object,
   shape: Shape,
   { hidden }: Extent,
 ): readonly (readonly [key: string, part: unknown, own: unknown])[] {
   if (shape === 'set') return [...(value as Set<unknown>)].map((part, index) => [String(index), part, index]);
+  const taken = new Set<string>();
+  const unique = (key: string) => {
+    let name = key;
+    while (taken.has(name)) name = `.${name}`;
+    taken.add(name);
+    return name;
+  };
   if (shape === 'map')
-    return [...(value as Map<unknown, unknown>)].map(([own, part], index) => [
-      typeof own === 'string' ? own : `${index}`,
-      part,
-      own,
-    ]);
+    return [...(value as Map<unknown, unknown>)].map(([own, part]) => {
+      const key = typeof own === 'string' ? own : '';
+      // JavaScript puts keys that are numbers in front of others.
+      return [unique(/^\d*$/.test(key) ? `.${key}` : key), part, own];
+    });
   const keys = Reflect.ownKeys(value).filter((key) => isShown(value, key, shape, hidden));
   return keys.map((key, index) => {
     const isGetter =
       Object.getOwnPropertyDescriptor(value, key)?.get !== undefined && !types.isNativeError(value);
     return [
       // Of an array with holes, what is there stands side by side.
-      shape === 'array' ? String(index) : key.toString(),
+      shape === 'array' ? String(index) : unique(key.toString()),
       isGetter ? null : read(value, key as string),
       key,
     ];

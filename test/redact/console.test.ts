@@ -35,6 +35,21 @@ describe('patchConsole', () => {
       (c) => c.log('%s has %d of %i%%, %o %O %j %c!', 'ada', 1.5, 2, [1], { a: 1 }, { b: 2 }, 'css', 'more'),
     ],
     ['nothing', (c) => c.log()],
+    [
+      'maps with keys of any kind, in their order',
+      (c) =>
+        c.log(
+          new Map<unknown, unknown>([
+            ['user', 'ada'],
+            [42, 'x'],
+            ['7', 'y'],
+            ['', 'z'],
+            [{ a: 1 }, 'o'],
+            ['.', 'p'],
+          ]),
+          { b: 1, 2: 'n', [Symbol('b')]: 2, 'Symbol(b)': 3 },
+        ),
+    ],
     ['percent signs', (c) => c.log('100%', '%s')],
     ['one with a percent sign', (c) => c.log('100%% %s')],
     ['circular objects', (c) => c.log(circular)],

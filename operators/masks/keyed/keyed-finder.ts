@@ -168,6 +168,10 @@ export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: Key
 /** Roughly the steps of an expression that take as long as to try all notations after a name. */
 const STEPS_OF_NAME = 1000;
 
+/** What stands in a mask in front of a name: no key is in `<:api-key:>`. */
+const MASK_BEFORE = /<:[\w-]{0,60}$/;
+const LONGEST_MASK = 62;
+
 /** Finds values after names: a name, then a notation, then where the value ends. */
 export class KeyedFinder implements Finder {
   end = 0;
@@ -226,6 +230,11 @@ export class KeyedFinder implements Finder {
     let before: RegExp | undefined;
     let isBehind = true;
     for (const end of entry.next === undefined ? this.#names.endsOf(text, name) : [name.end]) {
+      if (
+        text.startsWith(':>', end) &&
+        MASK_BEFORE.test(text.slice(Math.max(0, start - LONGEST_MASK), start))
+      )
+        continue;
       for (const compiled of this.#notations.at(text, end, entry.only)) {
         if (!canBeWritten(entry, compiled) || read.includes(compiled)) continue;
         if (compiled.notation.exact === 'all' && text.slice(start, name.end) !== entry.name) continue;
