@@ -80,8 +80,8 @@ it.each([
 
 /** Each of the lines takes up to a second, and nothing else runs meanwhile. */
 it('ends within the deadline in the middle of hundreds of such lines', async () => {
-  const trial = new Trial(config('(?i)[a-z]+[a-z0-9]*[a-z]+[0-9]:'));
-  trial.append('in/a.log', `${'a'.repeat(2000)} :\n`.repeat(400));
+  const trial = new Trial(config('(?<!x)\\w*\\w*\\w*(?=!)'));
+  trial.append('in/a.log', `${'a'.repeat(2000)}\n`.repeat(400));
   const child = await trial.run('--drain-timeout', '1');
   await child.shows('stderr', /could not be masked within 1\.0/);
   const stoppedAt = performance.now();
