@@ -12,7 +12,7 @@ const VERB = /\b(?:insert|update|select|delete|replace|merge|with|call)\s/i;
 const INSERT =
   /\b(?:insert|replace|merge)\b[^()]{0,200}\(([^()]{1,2000})\)\s{0,20}values?\s{0,20}\(([^()]{1,2000})\)/dgi;
 const COMPARED = new RegExp(
-  String.raw`([\w$]{1,60})["'${'`'}\]]{0,2}\s{0,3}(?:=|<>|!=|\blike\b|\bin\s?\()\s{0,3}(?:${PARAMETER.source})`,
+  String.raw`([\w$]{1,60})[\\"'${'`'}\]]{0,4}\s{0,3}(?:=|<>|!=|\blike\b|\bin\s?\()\s{0,3}(?:${PARAMETER.source})`,
   'dgi',
 );
 /** A value with the number of its parameter. */
@@ -27,10 +27,13 @@ const TYPED =
   /(?:^|,\s)((?:(?!\(\w{2,20}\)(?:,\s|$))[^\n]){0,500})\((?:String|Integer|Long|Boolean|Timestamp|[A-Z]\w{2,20})\)/dgm;
 const TYPED_START = /\bParameters:\s/;
 /** A list with the values, which starts with one. */
-const LIST = /[[(](?=\s{0,3}(?:[bru]?["']|\d|null|None|true|false))/gi;
+const LIST = /[[(](?=\s{0,3}(?:[bru]?\\{0,3}["']|\d|null|None|true|false))/gi;
+/** A name of such a list, for lists that stand in front of their statement. */
+const NAMED_LIST =
+  /\b(?:bindings|param(?:eter)?s|values|arg(?:ument)?s|replacements)\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?[[(]/gi;
 const ITEM =
-  /\s{0,20}(?:[bru]?(["'])((?:(?!\1)[^\\\n]|\\[^\n]|\1\1){0,500})\1|([^,\])}\n"']{1,200}))\s{0,20}([,\])}]|$)/dy;
-/** Characters after a statement in which its values are looked for. */
+  /\s{0,20}(?:[bru]?(\\{0,3}["'])((?:(?!\1)(?:[^\\\n]|\\[^\n])|\1\1){0,500})\1|([^,\])}\n"'\\]{1,200}))\s{0,20}([,\])}]|$)/dy;
+/** Characters after a statement, and in front of it, in which its values are looked for. */
 const LONGEST_REST = 4000;
 const MOST_ITEMS = 64;
 
@@ -39,7 +42,12 @@ interface BoundColumn extends Span {
 }
 
 let last:
-  | { readonly text: string; readonly columns: readonly BoundColumn[]; readonly end: number }
+  | {
+      readonly text: string;
+      readonly columns: readonly BoundColumn[];
+      readonly start: number;
+      readonly end: number;
+    }
   | undefined;
 
 /**
@@ -52,17 +60,17 @@ let last:
  */
 export function boundValues(text: string, at: number): readonly Place[] {
   if (last?.text !== text) last = { text, ...columnsIn(text) };
-  const { columns, end } = last;
+  const { columns, start, end } = last;
   const column = columns.find((one) => one.start <= at && at <= one.end);
   if (column === undefined) return [];
-  const value = valueIn(text, end, column.parameter);
+  const value = valueIn(text, end, column.parameter) ?? valueBefore(text, start, column.parameter);
   return value === undefined || value.end === value.start ? [] : [value];
 }
 
-function columnsIn(text: string): { columns: BoundColumn[]; end: number } {
+function columnsIn(text: string): { columns: BoundColumn[]; start: number; end: number } {
   const start = text.search(VERB);
   const columns: BoundColumn[] = [];
-  if (start === -1) return { columns, end: text.length };
+  if (start === -1) return { columns, start, end: text.length };
   // A mark in the values of a list of them is none of the statement.
   const line = text.indexOf('\n', start);
   const statement = text.slice(0, line === -1 ? text.length : line);
@@ -93,7 +101,7 @@ function columnsIn(text: string): { columns: BoundColumn[]; end: number } {
       if (sign !== undefined && name !== undefined) add(name, sign);
     }
   }
-  return { columns, end };
+  return { columns, start, end };
 }
 
 function placesBetweenCommas(list: string, from: number): Span[] {
@@ -126,6 +134,13 @@ function valueIn(text: string, from: number, parameter: number): Place | undefin
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** In the list that stands last in front of a statement, as loggers write the fields of an object in any order. */
+function valueBefore(text: string, statement: number, parameter: number): Place | undefined {
+  const from = Math.max(0, statement - LONGEST_REST);
+  const [list] = [...text.slice(from, statement).matchAll(NAMED_LIST)].slice(-1);
+  return list && itemsAt(text, from + list.index + list[0].length)?.[parameter - 1];
 }
 
 /** The items of a list, of which those without quotes are empty. Undefined if it does not end. */
