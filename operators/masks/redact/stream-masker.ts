@@ -69,6 +69,7 @@ const CONTEXT = 1024;
 /** What a line is replaced by that is too long to be masked. */
 const LONG_LINE = 'long-line';
 
+const LOW_SURROGATE = /[\udc00-\udfff]/;
 const END_OF_VALUE = /[\s"'`,;&|<>)\]}]/;
 
 /**
@@ -213,8 +214,10 @@ export class StreamMasker {
     if (this.#searched === this.#line.length) return '';
     if (!this.#isHeld) this.#search();
     const masked = this.#isHeld ? '' : this.#upTo(this.#firstUnusual());
-    if (this.held <= this.#mostHeld) return masked;
-    return masked + this.#cut();
+    if (this.held > this.#mostHeld) return masked + this.#cut();
+    // A line that never ends, such as that of a progress bar, must not be kept from its start.
+    if (this.#sent > this.#mostHeld) this.#forgetSent();
+    return masked;
   }
 
   /** Where the first word starts that has to stay. */
@@ -256,17 +259,24 @@ export class StreamMasker {
     const rest = line.slice(this.#sent, length - LONGEST_VALUE);
     const boundary = /[\s"'`,;&|<>)\]}](?=[^\s"'`,;&|<>)\]}]*$)/.exec(rest);
     let end = boundary === null ? length - LONGEST_VALUE : this.#sent + boundary.index + 1;
+    // Both halves of a surrogate pair leave together: UTF-8 has none of a half.
+    if (LOW_SURROGATE.test(line[end] as string)) end--;
     const crossing = findings.find((found) => found.start < end && found.end > end);
     if (crossing !== undefined) end = crossing.start > this.#sent ? crossing.start : crossing.end;
     const masked = this.#maskedUpTo(end, findings);
     this.#isInValue = end === length;
-    const from = Math.max(0, end - CONTEXT);
-    this.#line = line.slice(from);
+    this.#forgetSent();
+    return masked;
+  }
+
+  /** Forgets what has left of the line, except for {@link CONTEXT}. */
+  #forgetSent(): void {
+    const from = Math.max(0, this.#sent - CONTEXT);
+    this.#line = this.#line.slice(from);
     this.#sent -= from;
     this.#word = Math.max(0, this.#word - from);
     this.#searched = this.#line.length;
     this.#isCut ||= from > 0;
-    return masked;
   }
 
   /** Lets a part of the line leave, with what is found in it replaced. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, toArray } from 'rxjs';
 import { redactStream } from '../../../operators/index.ts';
+import { LEAST_HELD, StreamMasker } from '../../../operators/masks/redact/stream-masker.ts';
 import { marbles } from '../../support/marbles.ts';
 import { testOperator } from '../operator-matrix.ts';
 
@@ -108,6 +109,47 @@ describe('redactStream', () => {
       '<:WORD:> is the magic word\n',
       'ok',
     ]);
+  });
+
+  it('keeps no more than it may of a line without an end', () => {
+    const passed: number[] = [];
+    const masking = {
+      longestLiteral: 10,
+      mayChange: () => false,
+      isOpen: () => false,
+      maskLine: (line: string) => line,
+      pass: (line: string) => passed.push(line.length),
+      find: () => [],
+      replace: (value: string) => value,
+      count: () => {},
+      findsWords: false,
+      wholeLines: false,
+      isOneDocument: () => false,
+    };
+    const masker = new StreamMasker(masking, LEAST_HELD);
+    const progress = `${'some ordinary words go by '.repeat(40)}\r`;
+    let text = '';
+    for (let i = 0; i < 100; i++) text += masker.write(progress);
+    text += masker.write('\n');
+    expect(text).toBe(`${progress.repeat(100)}\n`);
+    expect(passed).toHaveLength(1);
+    expect(passed[0]).toBeLessThan(LEAST_HELD + 2 * progress.length);
+  });
+
+  it('masks what follows in a line of which the start is forgotten', async () => {
+    const words = 'some ordinary words go by '.repeat(40);
+    const texts = await masked([...Array(30).fill(words), 'pin=12', '34 ok'], { mostHeld: LEAST_HELD });
+    expect(texts.join('')).toBe(`${words.repeat(30)}pin=<:PIN:> ok`);
+  });
+
+  it('does not cut a surrogate pair where a long line leaves in parts', async () => {
+    for (const end of ['', '!']) {
+      const text = `pin=${'\u{1f600}'.repeat(LEAST_HELD)}${end}`;
+      const texts = await masked([text, '.'], { mostHeld: LEAST_HELD });
+      expect(texts.length).toBeGreaterThan(1);
+      expect(texts.every((part) => part.isWellFormed())).toBe(true);
+      expect(texts.join('')).toBe(`${text}.`);
+    }
   });
 
   it('keeps streams apart', async () => {
