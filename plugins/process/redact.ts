@@ -411,9 +411,9 @@ function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
   });
   const keys = allow.keys.flatMap((key, index): ConfigProblem[] => {
     const path = ['allow', 'keys', index];
-    if (!/[a-z0-9]/i.test(key)) {
+    if (!/[\p{L}\p{N}]/u.test(key)) {
       const message =
-        '`allow.keys` must have names of keys, such as trace_id, or patterns, such as *_id, with letters or digits of ASCII';
+        '`allow.keys` must have names of keys, such as trace_id, or patterns, such as *_id, with letters or digits';
       return [{ path, message }];
     }
     return keepsMost(key) ? [{ path, message: KEEPS_MOST }] : [];

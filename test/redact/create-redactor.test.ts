@@ -28,6 +28,20 @@ describe('a string', () => {
     expect(own.redact({ sessionToken: 'a7Qk2Lm9Zx4Rt8Vb' })).toEqual({ sessionToken: 'a7Qk2Lm9Zx4Rt8Vb' });
   });
 
+  it('keeps allowed keys in any script, and no others', () => {
+    for (const own of [
+      createRedactor({ allow: { keys: ['имя'] } }),
+      createRedactor({ fields: { имя: 'keep' } }),
+    ]) {
+      expect(own.redact({ пароль: PASSWORD })).toEqual({ пароль: '<:password:>' });
+    }
+    const own = createRedactor({ allow: { keys: ['пароль'] } });
+    expect(own.redact({ пароль: PASSWORD })).toEqual({ пароль: PASSWORD });
+    expect(own.redact(`пароль: ${PASSWORD}, password: ${PASSWORD}`)).toBe(
+      `пароль: ${PASSWORD}, password: <:password:>`,
+    );
+  });
+
   it('is decoded as asked', () => {
     const encoded = Buffer.from(`password=${PASSWORD} in base64`).toString('base64');
     expect(redactor.redact(`body ${encoded}`)).not.toContain(encoded);
@@ -171,6 +185,15 @@ describe('a document of JSON', () => {
     const own = createRedactor({ packs: 'all' });
     expect(JSON.parse(own.redactJson(json))).toMatchObject({ level: 30, msg: 'password: "<:password:>"' });
     expect(own.redactJson(json)).not.toContain('4111111111111111');
+  });
+
+  it('keeps the digits of integers, and has fractions and exponents', () => {
+    const numbers =
+      '[12345678901234567890,-12345678901234567890,0.1234567890123456,1e-0000000000000001,-0.30000000000000004]';
+    const json = `{"numbers":${numbers},"body":{"type":"Buffer","data":[112,97,115,115]}}`;
+    expect(redactor.redactJson(json)).toBe(
+      '{"numbers":[12345678901234567890,-12345678901234567890,0.1234567890123456,0.1,-0.30000000000000004],"body":"<:unmaskable:>"}',
+    );
   });
 
   it('that is none is masked as a string', () => {

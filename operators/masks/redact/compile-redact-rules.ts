@@ -149,7 +149,8 @@ interface RuleContext {
 }
 
 /** The key in front of a value: `key=`, `"key": "`, `\"key\": \"`, `--key `, `<key>`. */
-const KEY_BEFORE = /([\w.-]{1,100})[>"'\\]{0,16}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,16}$|<([\w.-]{1,100})>$/;
+const KEY_BEFORE =
+  /([\p{L}\p{N}_.-]{1,100})[>"'\\]{0,16}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,16}$|<([\p{L}\p{N}_.-]{1,100})>$/u;
 const LONGEST_KEY = 120;
 
 function keyFilter(allowedKeys: readonly string[]): (text: string, start: number) => boolean {

@@ -6,7 +6,8 @@
 const MARK = '\ue000';
 /** Fewer digits are exact. */
 const MAY_BE_INEXACT = /\d{16}/;
-const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/** Digits of a fraction or of an exponent are no integer. */
+const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const MARKED = /"\ue000(-?\d+)"/g;
 
 /** What `JSON.stringify` makes of a Buffer and of other typed arrays, which spells a secret in numbers. */

@@ -53,5 +53,5 @@ export function keyMatcher(keys: readonly string[]): (key: string) => boolean {
 
 /** The key in a form that is the same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
 export function plainKey(key: string): string {
-  return key.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return key.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
