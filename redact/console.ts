@@ -53,8 +53,15 @@ export function patchConsole(redactor: Redactor, target: Console = console): () 
       redactedText(redactor, () => inspect(inspectable(redactor, value, extent), shown)),
     );
   };
-  patched.table = (data: unknown, ...others: unknown[]) =>
-    own('table').call(target, inspectable(redactor, data, SHOWN), ...others);
+  patched.table = (data: unknown, ...others: unknown[]) => {
+    let shown: unknown;
+    try {
+      shown = inspectable(redactor, data, SHOWN);
+    } catch {
+      shown = unmaskable(redactor);
+    }
+    own('table').call(target, shown, ...others);
+  };
   Object.assign(target, patched);
   return () => {
     for (const [name, method] of Object.entries(patched)) {

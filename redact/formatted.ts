@@ -16,7 +16,10 @@ export function redactedFormatted(
 ): readonly [message: string, values: readonly unknown[]] {
   if (values.length === 0) return [redactor.redact(message), []];
   const masked = values.map((value): unknown => redactor.redact(value));
-  const written = format(message.replace(/%[oO]/g, '%j'), ...masked);
+  const written = format(
+    message.replace(/%[%oO]/g, (token) => (token === '%%' ? token : '%j')),
+    ...masked,
+  );
   const redacted = redactor.redact(written);
   return redacted === written ? [message, masked] : [redacted, []];
 }

@@ -62,8 +62,14 @@ function copy(value: unknown, masked: unknown, extent: Extent, known: Map<object
   const made = emptyOf(value, shape);
   known.set(value, made);
   const shown = Object.entries(masked);
-  partsOf(value, shape, extent).forEach(([key, part, own], index) => {
-    const [shownKey, after] = shown[index] as [string, unknown];
+  const parts = partsOf(value, shape, extent);
+  parts.forEach(([key, part, own], index) => {
+    // Where some keys are missing, fields were dropped. Otherwise, keys were masked.
+    const isRenamed = !Object.hasOwn(masked, key);
+    if (isRenamed && shown.length < parts.length) return;
+    const [shownKey, after] = isRenamed
+      ? (shown[index] as [string, unknown])
+      : [key, (masked as Record<string, unknown>)[key]];
     // Without what has been put in front of it.
     const name =
       typeof own === 'string' && shape !== 'array' ? shownKey.slice(key.length - own.length) : shownKey;

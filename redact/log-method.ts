@@ -1,5 +1,5 @@
 import type { Redactor } from './create-redactor.ts';
-import { isError, read, redactedError, unmaskable } from './errors.ts';
+import { isError, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensIn } from './formatted.ts';
 
 type Serializers = Readonly<Record<string, (value: unknown) => unknown>>;
@@ -80,23 +80,12 @@ const isHttp = (value: object) => {
 
 function redactedObject(redactor: Redactor, object: object, serializers: Serializers): object {
   if (isError(object)) return redactedError(redactor, object);
-  const others: Record<string, unknown> = {};
-  const masked: Record<string, unknown> = {};
-  for (const key of Object.keys(object)) {
-    const value = read(object, key);
-    // A serialiser needs the object as it is. What it returns is masked.
-    const isLeft = serializers[key] !== undefined && typeof value === 'object' && !isPlain(value);
-    masked[key] = value;
-    if (isError(value)) masked[key] = redactedError(redactor, value);
-    else if (!isLeft) others[key] = value;
-  }
-  const names = Object.keys(others);
-  Object.entries(redactor.redact(others) as object).forEach(([key, value], index) => {
-    const name = names[index] as string;
-    if (key !== name) delete masked[name];
-    masked[key] = value;
-  });
-  return masked;
+  // A serialiser needs the object as it is. What it returns is masked.
+  return redactedFields(
+    redactor,
+    object,
+    (key, value) => serializers[key] !== undefined && typeof value === 'object' && !isPlain(value),
+  );
 }
 
 function redactedMessage(redactor: Redactor, [message, ...values]: readonly unknown[]): readonly unknown[] {

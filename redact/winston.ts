@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
-import { isError, read, redactedError, unmaskable } from './errors.ts';
+import { isError, read, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensIn } from './formatted.ts';
 
 /** What winston knows of an entry, beside its fields: see triple-beam. */
@@ -49,7 +49,7 @@ function redactedInfo(redactor: Redactor, info: Info): Info {
   // `logger.error(new Error(…))`: the format `errors` needs an error, also after this one.
   const shown = isError(info)
     ? (redactedError(redactor, info) as unknown as Info)
-    : redactedFields(redactor, info);
+    : (redactedFields(redactor, info) as Info);
   const level = info[LEVEL];
   if (level !== undefined) shown[LEVEL] = level;
   if (isLevel(info.level, level)) shown.level = info.level;
@@ -61,20 +61,6 @@ function redactedInfo(redactor: Redactor, info: Info): Info {
     shown[MESSAGE] = line.startsWith('{') ? redactor.redactJson(line) : redactor.redact(line);
   else if (line !== undefined) shown[MESSAGE] = redactor.redact(line);
   return shown;
-}
-
-/** Errors stay errors, for the format `errors`. */
-function redactedFields(redactor: Redactor, info: Info): Info {
-  const errors = new Map<string, Error>();
-  const fields: Info = {};
-  for (const key of Object.keys(info)) {
-    const value = read(info, key);
-    if (isError(value)) errors.set(key, value);
-    fields[key] = isError(value) ? null : value;
-  }
-  const masked = redactor.redact(fields) as Info;
-  for (const [key, error] of errors) masked[key] = redactedError(redactor, error);
-  return masked;
 }
 
 /** What is left for the format `splat` after the message, which is set. */

@@ -3,17 +3,17 @@ import { PassThrough } from 'node:stream';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { patchConsole } from '../../redact/console.ts';
-import { createRedactor } from '../../redact/index.ts';
+import { createRedactor, type Redactor } from '../../redact/index.ts';
 
 const SECRET = 'Tr0ub4dor&3';
 const TOKEN = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
 const redactor = createRedactor();
 
 /** What `use` prints to a console of Node.js, patched or not. */
-function printed(use: (console: Console) => void, isPatched = true): string {
+function printed(use: (console: Console) => void, masking: Redactor | false = redactor): string {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const target = new Console({ stdout, stderr });
-  if (isPatched) patchConsole(redactor, target);
+  if (masking !== false) patchConsole(masking, target);
   use(target);
   return `${stdout.read() ?? ''}${stderr.read() ?? ''}`;
 }
@@ -225,6 +225,36 @@ describe('patchConsole', () => {
         }),
       ),
     ).toBe('<:unmaskable:>\n');
+  });
+
+  it('leaves out fields that are dropped', () => {
+    const dropping = createRedactor({ fields: { ssn: 'drop' } });
+    const value = {
+      ssn: 1,
+      user: 'ada',
+      more: new Map([
+        ['ssn', 1],
+        ['b', 2],
+        ['1', 3],
+      ]),
+      password: SECRET,
+    };
+    expect(printed((c) => c.log(value), dropping)).toBe(`{
+  user: 'ada',
+  more: Map(2) { 'b' => 2, '1' => 3 },
+  password: '<:password:>'
+}
+`);
+    expect(printed((c) => c.table([{ user: 'ada', ssn: 1 }]), dropping)).toContain("'ada'");
+  });
+
+  it('prints no table that cannot be read', () => {
+    const hostile = Object.assign(new Map(), {
+      [Symbol.iterator]() {
+        throw new Error(SECRET);
+      },
+    });
+    expect(printed((c) => c.table(hostile))).toBe('<:unmaskable:>\n');
   });
 
   it('restores the methods, but none that something else has replaced since', () => {

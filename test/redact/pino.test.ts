@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
-import { createRedactor } from '../../redact/index.ts';
+import { createRedactor, type Redactor } from '../../redact/index.ts';
 import { redactedDestination, redactedLogMethod, redactedStreamWrite } from '../../redact/pino.ts';
 
 /** Not in the format of any provider: found only by what it is the value of. */
@@ -324,6 +324,49 @@ describe('redactedDestination', () => {
     expect(strict.report().unmaskable).toBeGreaterThan(1);
   });
 });
+
+describe('the arguments of a call', () => {
+  const argumentsOf = (own: Redactor, ...args: unknown[]) => {
+    const passed: unknown[] = [];
+    redactedLogMethod(own).call({}, args, (...masked: unknown[]) => passed.push(...masked));
+    return passed;
+  };
+
+  it('applies the policies of fields, also to errors', () => {
+    const own = createRedactor({ fields: { ssn: 'drop', fault: 'drop' }, keys: ['err', 'cause'] });
+    const error = new Error('no login', { cause: new Error('inner') });
+    const fields = { ssn: 1, user: 'ada', err: error, ok: true, fault: error, failure: error, last: 'x' };
+    const [masked] = argumentsOf(own, fields) as [{ failure: Error }];
+    expect(masked).toEqual({ user: 'ada', err: '<:err:>', ok: true, failure: expect.any(Error), last: 'x' });
+    expect(masked.failure).toMatchObject({ message: 'no login', cause: '<:cause:>' });
+    expect(argumentsOf(own, { last: 'x', ssn: '078-05-1120' })).toEqual([{ last: 'x' }]);
+  });
+
+  it('masks keys beside what a serialiser gets', () => {
+    expect(argumentsOf(redactor, { [`password=${SECRET}`]: 1, req: new Request(), ok: null })).toEqual([
+      { 'password=<:password:>': 1, req: new Request(), ok: null },
+    ]);
+  });
+
+  it('copies what the getters of an error give', () => {
+    const [masked] = argumentsOf(redactor, new HttpError()) as [HttpError];
+    expect(masked).toBeInstanceOf(HttpError);
+    expect(masked.detail).toBe('password=<:password:>');
+  });
+
+  it('leaves percent signs of a message alone', () => {
+    expect(argumentsOf(redactor, 'as %%o and %o: password=%s', [1], SECRET)).toEqual([
+      'as %o and [1]: password=<:password:>',
+    ]);
+  });
+});
+
+class HttpError extends Error {
+  readonly #detail = `password=${SECRET}`;
+  get detail(): string {
+    return this.#detail;
+  }
+}
 
 class User {
   readonly id: string;

@@ -165,6 +165,17 @@ describe('redactedFormat', () => {
     expect(lines.join('')).toContain('password=<:password:>');
   });
 
+  it('applies the policies of fields, also to errors', () => {
+    const { transform } = redactedFormat(createRedactor({ fields: { fault: 'drop' }, keys: ['err'] }));
+    const error = new Error('x');
+    expect(transform({ level: 'info', message: 'x', err: error, fault: error, failure: error })).toEqual({
+      level: 'info',
+      message: 'x',
+      err: '<:err:>',
+      failure: error,
+    });
+  });
+
   it('filters nothing, throws nothing and changes no input', () => {
     const meta = Object.freeze({ password: SECRET });
     const info = Object.freeze({
