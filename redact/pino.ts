@@ -43,11 +43,16 @@ export function redactedDestination<T extends { write(lines: string): unknown }>
   const redactLines = redactedStreamWrite(redactor);
   const write = (lines: string | Uint8Array, ...others: []) =>
     destination.write(redactLines(typeof lines === 'string' ? lines : decoder.decode(lines)), ...others);
-  return new Proxy(destination, {
+  const redacted: T = new Proxy(destination, {
     get(target, key) {
       if (key === 'write') return write;
       const value: unknown = Reflect.get(target, key);
-      return typeof value === 'function' ? value.bind(target) : value;
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, args);
+        // What is chained, as in `destination.on('error', …)`, must not give the destination itself.
+        return result === target ? redacted : result;
+      };
     },
     set(target, key, value) {
       // pino gives these to streams with metadata, such as `multistream`.
@@ -55,6 +60,7 @@ export function redactedDestination<T extends { write(lines: string): unknown }>
       return key === 'lastLogger' || Reflect.set(target, key, value);
     },
   });
+  return redacted;
 }
 
 const decoder = /* @__PURE__ */ new TextDecoder();

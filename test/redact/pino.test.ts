@@ -313,6 +313,18 @@ describe('redactedDestination', () => {
     expect(lines[1]).toBe('{"msg":"grüße, password=<:password:>"}\n');
   });
 
+  it('stays around a destination whose methods return it', () => {
+    const lines: string[] = [];
+    const destination = redactedDestination(redactor, {
+      on() {
+        return this;
+      },
+      write: (line: string) => lines.push(line),
+    });
+    destination.on().write(`{"password":"${SECRET}"}\n`);
+    expect(lines).toEqual(['{"password":"<:password:>"}\n']);
+  });
+
   it('replaces a record that cannot be masked, and counts it', () => {
     const strict = createRedactor({ maxLength: 100 });
     const line = redactedStreamWrite(strict)(
