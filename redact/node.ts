@@ -14,7 +14,12 @@ import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
  * (await transform.toArray()).join(''); // 'password=<:password:>'
  */
 export function redactedNodeTransform(redactor: Redactor, options: StreamOptions = {}): Transform {
-  const stream = new TimedStream(redactor, options, (text) => transform.push(text));
+  const stream = new TimedStream(
+    redactor,
+    options,
+    (text) => transform.push(text),
+    (error) => transform.destroy(error as Error),
+  );
   const transform = new Transform({
     decodeStrings: false,
     transform(piece: Piece, _encoding, done) {

@@ -19,9 +19,17 @@ export class TimedStream {
   readonly #stream: RedactedStream;
   readonly #flushAfter: number | undefined;
   readonly #emit: (text: string) => void;
+  readonly #fail: (error: unknown) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(redactor: Redactor, { mostHeld, flushAfter }: StreamOptions, emit: (text: string) => void) {
+  /** @param fail called with what is thrown when the timer fires, such as by `emit` if nobody reads any more */
+  constructor(
+    redactor: Redactor,
+    { mostHeld, flushAfter }: StreamOptions,
+    emit: (text: string) => void,
+    fail: (error: unknown) => void,
+  ) {
+    this.#fail = fail;
     this.#stream = redactor.stream({ mostHeld });
     this.#flushAfter = flushAfter;
     this.#emit = (text) => {
@@ -33,7 +41,13 @@ export class TimedStream {
     clearTimeout(this.#timer);
     this.#emit(this.#stream.write(piece));
     if (this.#flushAfter === undefined || this.#stream.held === 0) return;
-    this.#timer = setTimeout(() => this.#emit(this.#stream.flush()), this.#flushAfter);
+    this.#timer = setTimeout(() => {
+      try {
+        this.#emit(this.#stream.flush());
+      } catch (error) {
+        this.#fail(error);
+      }
+    }, this.#flushAfter);
   }
 
   end(): void {
@@ -65,8 +79,11 @@ export function redactedTransform<T extends Piece = Uint8Array>(
   let stream: TimedStream | undefined;
   return new TransformStream<T, T>({
     start(controller) {
-      stream = new TimedStream(redactor, options, (text) =>
-        controller.enqueue((isText ? text : encoder.encode(text)) as T),
+      stream = new TimedStream(
+        redactor,
+        options,
+        (text) => controller.enqueue((isText ? text : encoder.encode(text)) as T),
+        (error) => controller.error(error),
       );
     },
     transform(piece) {

@@ -49,23 +49,30 @@ export function redactStream(options: RedactStreamOptions): OperatorFunction<str
     new Observable<string>((subscriber) => {
       const pieces = new PieceMasker(redactor.stream(mostHeld));
       let pause: Subscription | undefined;
-      const emit = (text: string) => {
+      const emit = (mask: () => string) => {
+        let text: string;
+        try {
+          text = mask();
+        } catch (error) {
+          subscriber.error(error);
+          return;
+        }
         if (text !== '') subscriber.next(text);
       };
       subscriber.add(() => pause?.unsubscribe());
       subscribeFor(subscriber, source, {
         next: (piece) => {
           pause?.unsubscribe();
-          emit(pieces.write(piece));
-          if (flushAfter !== undefined && pieces.held > 0)
-            pause = longTimer(flushAfter, scheduler).subscribe(() => emit(pieces.flush()));
+          emit(() => pieces.write(piece));
+          if (flushAfter !== undefined && pieces.held > 0 && !subscriber.closed)
+            pause = longTimer(flushAfter, scheduler).subscribe(() => emit(() => pieces.flush()));
         },
         error: (error) => {
-          emit(pieces.end());
+          emit(() => pieces.end());
           subscriber.error(error);
         },
         complete: () => {
-          emit(pieces.end());
+          emit(() => pieces.end());
           subscriber.complete();
         },
       });

@@ -9,9 +9,13 @@ const rules = { PIN: { match: 'pin=([0-9]{4})', mask: 1, keywords: ['pin'] } };
 const masked = (pieces: readonly (string | Uint8Array)[], options = {}) =>
   lastValueFrom(from(pieces).pipe(redactStream({ rules, ...options }), toArray()));
 
+const throwMine = () => {
+  throw 'mine';
+};
+
 testOperator<string, string>('redactStream', {
   operator: () => redactStream({ rules }),
-  throwing: undefined,
+  throwing: () => redactStream({ rules, onMask: throwMine }),
   values: { a: 'see ', p: 'pin=12', q: '34\n' },
   results: { a: 'see ', q: 'pin=<:PIN:>\n' },
   diagrams: {
@@ -36,6 +40,10 @@ testOperator<string, string>('redactStream', {
       unsub   -----!
       result  a---q
       subs    ^----!`,
+    'a callback that throws': `
+      source  a-p-q-|
+      result  a---#
+      subs    ^---!`,
   },
 });
 
@@ -67,6 +75,16 @@ describe('redactStream', () => {
       const source = cold('a---------b-|', { a: 'word pin=', b: '1234 and' });
       const text$ = source.pipe(redactStream({ rules, flushAfter: 5 }));
       expectObservable(text$).toBe('-----a------(b|)', { a: 'word pin=', b: '<:PIN:> and' });
+    });
+  });
+
+  it('fails if a callback throws after a pause, at the end or before an error', () => {
+    marbles(({ cold, expectObservable }) => {
+      const failing = redactStream({ rules, onMask: throwMine, flushAfter: 5 });
+      const pieces = { a: 'word pin=1234' };
+      expectObservable(cold('a---------a-|', pieces).pipe(failing)).toBe('-----#', {}, 'mine');
+      expectObservable(cold('a-|', pieces).pipe(failing)).toBe('--#', {}, 'mine');
+      expectObservable(cold('a-#', pieces).pipe(failing)).toBe('--#', {}, 'mine');
     });
   });
 
