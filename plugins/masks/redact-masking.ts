@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import type { Confidence, EntropyRuleOptions, KeyedRule, RedactRule } from '../../operators/index.ts';
 import { counted, LruMap } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
@@ -132,7 +132,8 @@ class AuditFile {
       JSON.stringify({ timestamp, rule, file, field, offset: start, length: end - start }),
     );
     this.#descriptor ??= openToAppendSync(this.#path);
-    writeSync(this.#descriptor, documents.map((document) => `${document}\n`).join(''));
+    // `writeSync` may write only a part, as to a full disk.
+    writeFileSync(this.#descriptor, documents.map((document) => `${document}\n`).join(''));
   }
 
   #close(): void {

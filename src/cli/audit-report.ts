@@ -28,9 +28,10 @@ export interface ComparedReport extends Report {
   readonly isNew: (row: ReportRow) => boolean;
 }
 
-/** More combinations than these are counted without their sources. */
+/** After this many combinations, new ones are counted without their sources, and after twice as many without their fields too. */
 const MOST_ROWS = 100_000;
-const OTHERS = 'other sources';
+const OTHER_SOURCES = 'other sources';
+const OTHER_FIELDS = 'other fields';
 
 /** Adds up the lines of audits. */
 export class AuditReader {
@@ -38,6 +39,11 @@ export class AuditReader {
   skipped = 0;
   readonly #rows = new Map<string, ReportRow>();
   readonly #days = new Map<string, number>();
+  readonly #mostRows: number;
+
+  constructor(mostRows = MOST_ROWS) {
+    this.#mostRows = mostRows;
+  }
 
   async read(file: string): Promise<void> {
     this.skipped = 0;
@@ -57,14 +63,21 @@ export class AuditReader {
     if (finding === undefined) return false;
     const { day, ...place } = finding;
     this.#days.set(day, (this.#days.get(day) ?? 0) + 1);
-    const isKnown = this.#rows.has(keyOf(place));
-    const counted = isKnown || this.#rows.size < MOST_ROWS ? place : { ...place, source: OTHERS };
+    const counted = this.#countedAs(place);
     const row = this.#rows.get(keyOf(counted)) ?? { ...counted, count: 0, first: day, last: day };
     row.count++;
     if (day < row.first) row.first = day;
     if (day > row.last) row.last = day;
     this.#rows.set(keyOf(row), row);
     return true;
+  }
+
+  #countedAs(place: Place): Place {
+    const { size } = this.#rows;
+    if (size < this.#mostRows || this.#rows.has(keyOf(place))) return place;
+    const ofField = { ...place, source: OTHER_SOURCES };
+    if (size < 2 * this.#mostRows || this.#rows.has(keyOf(ofField))) return ofField;
+    return { ...ofField, field: OTHER_FIELDS };
   }
 }
 

@@ -15,20 +15,18 @@ export function reportPage(report: ComparedReport): string {
       : section(
           'New',
           ['Rule', 'Field', 'Source', 'Findings', 'First'],
-          [
-            ...added.map(({ rule, field = '-', source = '-', ...row }) => [
-              rule,
-              field,
-              source,
-              row.count,
-              row.first,
-            ]),
-          ],
+          added.map(({ rule, field = '-', source = '-', ...row }) => [
+            rule,
+            field,
+            source,
+            row.count,
+            row.first,
+          ]),
         ),
     days(report.days),
     ...(['rule', 'field', 'source'] as const).map((by) => {
       const rows = rowsBy(report, by);
-      const most = Math.max(...rows.map((row) => row.count));
+      const most = rows[0]?.count ?? 0;
       return section(
         `By ${by}`,
         [by === 'rule' ? 'Rule' : by === 'field' ? 'Field' : 'Source', 'Findings', '', 'First', 'Last'],

@@ -67,14 +67,20 @@ async function savedReport(file: string): Promise<Report> {
     throw new UsageError(`--since ${printable(file)} cannot be read: ${safeReason(error)}`);
   }
   try {
-    const saved = JSON.parse(text) as Report & { format?: unknown };
-    if (saved.format === FORMAT && Array.isArray(saved.rows)) return saved;
+    const saved: unknown = JSON.parse(text);
+    if (isReport(saved)) return saved;
   } catch {
     // The next line says it.
   }
   throw new UsageError(
     `--since ${printable(file)} is no report; expected a file that \`millrace report --json\` wrote`,
   );
+}
+
+function isReport(saved: unknown): saved is Report {
+  const { format, rows, days } = Object(saved) as Record<string, unknown>;
+  const isRow = (row: unknown) => typeof Object(row).rule === 'string';
+  return format === FORMAT && Array.isArray(rows) && rows.every(isRow) && Object(days) === days;
 }
 
 function terminalText(report: ComparedReport): string {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { AuditReader } from '../../src/cli/audit-report.ts';
 import { folderWith, runCommand } from '../support/cli.ts';
 
 /* `millrace report`: what audits say, and what is new. */
@@ -82,8 +83,30 @@ DAY         FINDINGS
     expect(stdout).not.toContain('\u202e');
   });
 
+  it('counts what has too many places without these', async () => {
+    const places = [1, 2, 3, 1].map((n) => finding('2026-11-20', 'rule', 'line', `${n}.log`));
+    const fields = [1, 2, 3].map((n) => finding('2026-11-20', 'rule', `field${n}`, '9.log'));
+    const cwd = folderWith({ 'audit.jsonl': audit([...places, ...fields]) });
+    const reader = new AuditReader(2);
+    await reader.read(join(cwd, 'audit.jsonl'));
+    const counts = reader.report().rows.map(({ field, source, count }) => [field, source, count]);
+    expect(counts).toEqual([
+      ['line', '1.log', 2],
+      ['other fields', 'other sources', 2],
+      ['field1', 'other sources', 1],
+      ['line', '2.log', 1],
+      ['line', 'other sources', 1],
+    ]);
+  });
+
   it('says what cannot be read, and what is no report', async () => {
-    const cwd = folderWith({ 'audit.jsonl': audit(EARLY), 'none.json': '{}', 'empty.jsonl': '' });
+    const cwd = folderWith({
+      'audit.jsonl': audit(EARLY),
+      'none.json': '{}',
+      'broken.json': '{"format":"millrace-report-1","rows":[null],"days":{}}',
+      'half.json': '{"format":"millrace-report-1","rows":[]}',
+      'empty.jsonl': '',
+    });
     const report = (...args: string[]) => runCommand(['report', ...args], { cwd });
     expect(await report()).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one FILE') });
     expect(await report('missing.jsonl')).toMatchObject({
@@ -91,10 +114,12 @@ DAY         FINDINGS
       stdout: '',
       stderr: expect.stringContaining('missing.jsonl cannot be read'),
     });
-    expect(await report('audit.jsonl', '--since', 'none.json')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('none.json is no report'),
-    });
+    for (const saved of ['none.json', 'broken.json', 'half.json']) {
+      expect(await report('audit.jsonl', '--since', saved)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`${saved} is no report`),
+      });
+    }
     expect(await report('audit.jsonl', '--html', 'no-folder/out.html')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('cannot be written'),
