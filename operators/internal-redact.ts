@@ -19,10 +19,16 @@ export { LEAST_HELD, MOST_HELD } from './masks/redact/stream-masker.ts';
 export {
   ANY_OBJECT,
   atLeast,
+  BOOLEAN,
   type Check,
   type Checks,
   COUNT,
+  COUNT_FROM_0,
   checkOptions,
+  checkValue,
+  ONE_CHARACTER,
   STRINGS,
+  TEXT,
+  UNIT,
 } from './support/check-options.ts';
 export { LruMap } from './support/lru-map.ts';

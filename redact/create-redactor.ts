@@ -1,10 +1,14 @@
 import {
   ANY_OBJECT,
   atLeast,
+  BOOLEAN,
+  type Check,
   type Checks,
   COUNT,
+  COUNT_FROM_0,
   type Confidence,
   checkOptions,
+  checkValue,
   compileExpression,
   costOf,
   type EntropyRuleOptions,
@@ -13,11 +17,14 @@ import {
   MOST_HELD,
   mapStrings,
   maskJson,
+  ONE_CHARACTER,
   PieceMasker,
   type RedactedStream,
   type RedactRule,
   Redactor as Rules,
   STRINGS,
+  TEXT,
+  UNIT,
 } from '../operators/internal-redact.ts';
 import {
   additionsOf,
@@ -128,11 +135,63 @@ const CHECKS: Checks<RedactorOptions> = {
   maxLength: COUNT,
 };
 
+/** What is misspelt inside an option would be ignored, or fail whenever something is masked. */
+function checkRedactorOptions(options: RedactorOptions): void {
+  checkOptions('createRedactor', options, CHECKS);
+  const { allow = {}, decode, entropy, rules = {}, action = {}, fields = {} } = options;
+  checkOptions('createRedactor: allow', allow, { values: STRINGS, keys: STRINGS });
+  checkOptions('createRedactor: decode', decode || {}, {
+    json: COUNT_FROM_0,
+    percent: BOOLEAN,
+    base64: COUNT_FROM_0,
+  });
+  checkOptions('createRedactor: entropy', entropy || {}, {
+    threshold: UNIT,
+    length: atLeast(2),
+    delimiters: TEXT,
+    trim: TEXT,
+  });
+  checkEach(
+    'rules',
+    rules,
+    (rule) => typeof Object(rule).match === 'string' || TEXT(rule) === true || A_RULE,
+  );
+  checkEach('action', action, (value) => isAction(value) || `'name' or ${AN_ACTION}`);
+  checkEach(
+    'fields',
+    fields,
+    (value) =>
+      isAction(value) || POLICIES.includes(value) || `'keep', 'drop', 'mask', 'name' or ${AN_ACTION}`,
+  );
+}
+
+function checkEach(option: string, values: object, check: Check): void {
+  for (const [name, value] of Object.entries(values)) {
+    checkValue('createRedactor', `${JSON.stringify(name)} of ${option}`, value, check);
+  }
+}
+
+const POLICIES: readonly unknown[] = ['keep', 'drop', 'mask'];
+const A_RULE = 'an expression, or an object with one as its match';
+const AN_ACTION =
+  'an object with one of keep_last (1 or more), mask_char (one character), and hmac (a key, and 1 to 64 as its length)';
+
+function isAction(value: unknown): boolean {
+  if (value === 'name') return true;
+  const { keep_last, mask_char, hmac } = Object(value) as Record<string, unknown>;
+  if (Object.keys(Object(value)).length !== 1) return false;
+  const { key, length = 1 } = Object(hmac) as Record<string, unknown>;
+  const isHash = typeof key === 'string' && key !== '' && COUNT(length) === true && (length as number) <= 64;
+  return isHash || COUNT(keep_last) === true || ONE_CHARACTER(mask_char) === true;
+}
+
 /**
  * Returns a redactor, which masks by the packs of rules that the processor `redact` has. To make one takes some milliseconds:
  * make it once. Everything is synchronous.
  *
- * @throws TypeError for an option that is unknown or of the wrong type, and for an expression that could take exponential time.
+ * @throws TypeError for an option that is unknown or of the wrong type, also inside another option, and for an expression that could take
+ * exponential time.
+ * @throws RangeError for a number out of range.
  * @throws ExpressionError for a rule that is not a regular expression, naming the rule.
  * @throws Error with the code `MILLRACE_ARGUMENT` if there is no pack of one of the names.
  *
@@ -143,7 +202,7 @@ const CHECKS: Checks<RedactorOptions> = {
  * redactor.report().masked; // { 'secrets/context:password': 1, 'secrets/context:authorization': 1 }
  */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
-  checkOptions('createRedactor', options, CHECKS);
+  checkRedactorOptions(options);
   const { maxLength = LONGEST, pseudonyms } = options;
   return new PackRedactor(new SharedRules(options), maxLength, pseudonyms);
 }
@@ -275,12 +334,6 @@ function policiesOf({
   fields = {},
   keys = [],
 }: RedactorOptions): Readonly<Record<string, FieldPolicyOption>> {
-  for (const [pattern, policy] of Object.entries(fields)) {
-    if (typeof policy === 'object' || ['keep', 'drop', 'mask', 'name'].includes(policy)) continue;
-    throw new TypeError(
-      `createRedactor: fields: the policy of ${JSON.stringify(pattern)} must be 'keep', 'drop', 'mask' or an action`,
-    );
-  }
   return { ...fields, ...Object.fromEntries(keys.map((key) => [key, 'mask' as const])) };
 }
 
