@@ -196,6 +196,11 @@ describe('a document of JSON', () => {
     );
   });
 
+  it('stays one if a key looks like the mark of an integer', () => {
+    const json = '{"\\ue0001234":12345678901234567890}';
+    expect(redactor.redactJson(json)).toBe('{"1234":12345678901234567890}');
+  });
+
   it('that is none is masked as a string', () => {
     expect(redactor.redactJson(`{"password":"${PASSWORD}`)).toBe('{"password":"<:password:>');
   });

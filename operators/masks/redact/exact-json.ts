@@ -8,7 +8,8 @@ const MARK = '\ue000';
 const MAY_BE_INEXACT = /\d{16}/;
 /** Digits of a fraction or of an exponent are no integer. */
 const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
-const MARKED = /"\ue000(-?\d+)"/g;
+/** Not a key, which stays a string. */
+const MARKED = /"\ue000(-?\d+)"(?!:)/g;
 
 /** What `JSON.stringify` makes of a Buffer and of other typed arrays, which spells a secret in numbers. */
 const MAY_BE_BINARY = /"Buffer"|"0":\s*\d/;
