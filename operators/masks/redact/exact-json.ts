@@ -7,7 +7,7 @@ const MARK = '\ue000';
 /** Fewer digits are exact. */
 const MAY_BE_INEXACT = /\d{16}/;
 /** Digits of a fraction or of an exponent are no integer. */
-const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+const STRING_OR_INTEGER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 /** Not a key, which stays a string. */
 const MARKED = /"\ue000(-?\d+)"(?!:)/g;
 

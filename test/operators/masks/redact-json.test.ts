@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, of } from 'rxjs';
 import { redactJson } from '../../../operators/index.ts';
+import { parseExact, stringifyExact } from '../../../operators/masks/redact/exact-json.ts';
 import { createRedactor, packRules } from '../../../redact/index.ts';
 import { testOperator } from '../operator-matrix.ts';
 
@@ -66,5 +67,10 @@ describe('redactJson', () => {
     expect(masked).toBe(createRedactor().redactJson(json));
     expect(masked).not.toBe(json);
     expect(() => JSON.parse(masked)).not.toThrow();
+  });
+
+  it('keeps the digits of integers beside a long string', () => {
+    const json = `{"text":"${'x'.repeat(2 ** 24)}","n":12345678901234567890}`;
+    expect(stringifyExact(parseExact(json)) === json).toBe(true);
   });
 });
