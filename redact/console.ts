@@ -3,6 +3,7 @@
 import { formatWithOptions, type InspectOptions, inspect } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
 import { unmaskable } from './errors.ts';
+import { tokensOf } from './formatted.ts';
 import { type Extent, inspectable } from './inspectable.ts';
 
 /** `inspect` shows two levels, and four for `%o`. */
@@ -81,8 +82,7 @@ function redactedText(redactor: Redactor, write: () => string): string {
 }
 
 function redactedArguments(redactor: Redactor, [first, ...others]: readonly unknown[]): readonly unknown[] {
-  const tokens =
-    typeof first === 'string' ? (first.match(/%[sdifjoOc%]/g) ?? []).filter((token) => token !== '%%') : [];
+  const tokens = typeof first === 'string' ? tokensOf(first) : [];
   const shown = (value: unknown, token?: string) => {
     // JSON shows all levels, and `%o` what is hidden.
     if (token === '%j') return redactor.redact(value);

@@ -25,6 +25,7 @@ import {
   STRINGS,
   TEXT,
   UNIT,
+  UNMASKABLE,
 } from '../operators/internal-redact.ts';
 import {
   additionsOf,
@@ -116,7 +117,6 @@ export interface Redactor {
   readonly pseudonyms: Pseudonyms | undefined;
 }
 
-const UNMASKABLE = '<:unmaskable:>';
 const LONGEST = 4_000_000;
 
 const CHECKS: Checks<RedactorOptions> = {

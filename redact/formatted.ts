@@ -1,9 +1,9 @@
 import { format } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
 
-/** How many values a message takes: `%s has %d` takes two. */
-export const tokensIn = (message: string): number =>
-  message.replaceAll('%%', '').match(/%[sdifjoOc]/g)?.length ?? 0;
+/** The tokens of a message, each of which takes a value: `%s` and `%d` of `%s has %d%%`. */
+export const tokensOf = (message: string): readonly string[] =>
+  (message.match(/%[sdifjoOc%]/g) ?? []).filter((token) => token !== '%%');
 
 /**
  * A message and the values of its tokens, masked together: what a value is can be in the message. The message is the formatted

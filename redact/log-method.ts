@@ -1,6 +1,6 @@
 import type { Redactor } from './create-redactor.ts';
 import { isError, redactedError, redactedFields, unmaskable } from './errors.ts';
-import { redactedFormatted, tokensIn } from './formatted.ts';
+import { redactedFormatted, tokensOf } from './formatted.ts';
 
 type Serializers = Readonly<Record<string, (value: unknown) => unknown>>;
 /** What pino calls in place of a method: `args` are those of the call, and `method` logs. */
@@ -92,7 +92,7 @@ function redactedMessage(redactor: Redactor, [message, ...values]: readonly unkn
   if (message === undefined) return [];
   if (typeof message !== 'string') return [message, ...values].map((value) => redactor.redact(value));
   // pino uses no more values than a message has tokens.
-  const [text, shown] = redactedFormatted(redactor, message, values.slice(0, tokensIn(message)));
+  const [text, shown] = redactedFormatted(redactor, message, values.slice(0, tokensOf(message).length));
   return [text, ...shown];
 }
 

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
 import { isError, read, redactedError, redactedFields, unmaskable } from './errors.ts';
-import { redactedFormatted, tokensIn } from './formatted.ts';
+import { redactedFormatted, tokensOf } from './formatted.ts';
 
 /** What winston knows of an entry, beside its fields: see triple-beam. */
 const LEVEL = Symbol.for('level');
@@ -72,7 +72,7 @@ function redactedSplat(
 ): unknown[] {
   const mask = (value: unknown) => (isError(value) ? redactedError(redactor, value) : redactor.redact(value));
   if (typeof message !== 'string') return splat.map(mask);
-  const count = tokensIn(message);
+  const count = tokensOf(message).length;
   const others = splat.slice(count).map(mask);
   const [text, values] = redactedFormatted(redactor, message, splat.slice(0, count));
   shown.message = text;

@@ -1,18 +1,15 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { checkRequired } from '../../support/check-options.ts';
-import { maskJson } from './mask-json.ts';
+import { maskJson, UNMASKABLE } from './mask-json.ts';
 import { REDACT_CHECKS, type RedactOptions, redactorOf } from './redact.ts';
 
-/** What stands in place of what cannot be masked. */
-const UNMASKABLE = '<:unmaskable:>';
-
 /**
- * Masks texts of JSON, such as the lines of a structured log. Each stays a JSON document: keys help to find the secrets in their values, a
- * number that is masked becomes a string, and integers keep all their digits. A text that is no JSON is masked as a text. What
+ * Masks JSON documents, such as the lines of a structured log. Each stays a JSON document: keys help to find the secrets in their values, a
+ * number that is masked becomes a string, and integers keep all their digits. A string that is not JSON is masked as a string. What
  * cannot be masked, such as the bytes of a Buffer, becomes `<:unmaskable:>`.
  *
- * Use it instead of `redact` when events are texts of JSON: a secret with quotes, escapes or line breaks in it is found as it was
- * before it was written as JSON.
+ * Use it instead of `redact` when events are strings of JSON: a secret with quotes, escapes or line breaks is found in the form that it
+ * had before it was written as JSON.
  *
  * @throws as `redactor`
  *
