@@ -105,8 +105,8 @@ class PseudonymTable implements Pseudonyms {
   readonly #pseudonyms = new Map<string, string>();
   /** By what is in the brackets: `EMAIL_1`. */
   readonly #values = new Map<string, string>();
-  /** Values by their first characters, the longest first. */
-  readonly #byStart = new Map<string, string[]>();
+  /** Lengths of values by their first characters, the longest first. */
+  readonly #lengths = new Map<string, number[]>();
   readonly #lastNumbers = new Map<string, number>();
   #bytes = 0;
   #refused = 0;
@@ -144,7 +144,7 @@ class PseudonymTable implements Pseudonyms {
   }
 
   hide(text: string): string {
-    if (this.#byStart.size === 0) return text;
+    if (this.#lengths.size === 0) return text;
     let hidden = '';
     let copied = 0;
     for (let i = 0; i < text.length; ) {
@@ -153,15 +153,15 @@ class PseudonymTable implements Pseudonyms {
         i += own.length;
         continue;
       }
-      const value = this.#byStart
+      const length = this.#lengths
         .get(text.slice(i, i + START))
-        ?.find((value) => text.startsWith(value, i) && isWhole(text, i, i + value.length));
-      if (value === undefined) {
+        ?.find((length) => this.#pseudonyms.has(text.slice(i, i + length)) && isWhole(text, i, i + length));
+      if (length === undefined) {
         i++;
         continue;
       }
-      hidden += text.slice(copied, i) + this.#pseudonyms.get(value);
-      i += value.length;
+      hidden += text.slice(copied, i) + this.#pseudonyms.get(text.slice(i, i + length));
+      i += length;
       copied = i;
     }
     return hidden + text.slice(copied);
@@ -186,7 +186,7 @@ class PseudonymTable implements Pseudonyms {
   clear(): void {
     this.#pseudonyms.clear();
     this.#values.clear();
-    this.#byStart.clear();
+    this.#lengths.clear();
     this.#bytes = 0;
   }
 
@@ -243,10 +243,11 @@ class PseudonymTable implements Pseudonyms {
     this.#pseudonyms.set(value, `<:${content}:>`);
     if (value.length < START) return true;
     const start = value.slice(0, START);
-    const values = [...(this.#byStart.get(start) ?? []), value];
-    this.#byStart.set(
+    const lengths = this.#lengths.get(start) ?? [];
+    if (lengths.includes(value.length)) return true;
+    this.#lengths.set(
       start,
-      values.sort((a, b) => b.length - a.length),
+      [...lengths, value.length].sort((a, b) => b - a),
     );
     return true;
   }

@@ -86,6 +86,15 @@ describe('pseudonyms', () => {
     expect(redactor.redact([{ Lovelace: ['so Lovelace'] }])).toEqual([{ [name]: [`so ${name}`] }]);
   });
 
+  it('hide the longest known value, if it is a whole word', () => {
+    const pseudonyms = createPseudonyms({ rules: '*' });
+    for (const value of ['Ada', 'Ada Lovelace', 'Ada Lovelace King', 'Ada Byron'])
+      pseudonyms.pseudonymOf(value, 'name');
+    expect(pseudonyms.hide('Ada Lovelace Kings, Ada Byron, Ada Lovelace King, Ada')).toBe(
+      '<:NAME_2:> Kings, <:NAME_4:>, <:NAME_3:>, <:NAME_1:>',
+    );
+  });
+
   it('turn back a value that was found around another one', () => {
     const pseudonyms = createPseudonyms({ rules: '*' });
     const inner = pseudonyms.pseudonymOf('ada@example.org', EMAIL);
