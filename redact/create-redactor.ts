@@ -44,23 +44,23 @@ export type ReplaceAction =
   | { readonly mask_char: string }
   | { readonly hmac: { readonly key: string; readonly length?: number | undefined } };
 
-/** What becomes of a field whatever its value is. */
+/** What happens to a field, whatever its value is. */
 export type FieldPolicyOption = 'keep' | 'drop' | 'mask' | ReplaceAction;
 
 export interface RedactorOptions {
-  /** Names of packs; `default` and `all` stand for several. The default ones, which find secrets, if it is left out. */
+  /** Names of packs; `default` and `all` stand for several. Default: `default`, whose packs find secrets. */
   readonly packs?: string | readonly string[] | undefined;
-  /** Ids of rules of the packs that are left out; `*` stands for any characters. */
+  /** Ids of rules to leave out of the packs; `*` stands for any characters. */
   readonly disable?: readonly string[] | undefined;
-  /** Rules of your own, by name: expressions, or rules with one. They come before those of packs. */
+  /** Your own rules by their names: expressions, or objects with an expression. They are applied before those of packs. */
   readonly rules?: Readonly<Record<string, string | RedactRule>> | undefined;
   /** Leaves out rules that are less certain: `low` has all rules. `medium` by default. */
   readonly confidence?: Confidence | undefined;
-  /** What is never masked: expressions for values, searched anywhere in a value, and names of keys in any style of writing. */
+  /** What is never masked: expressions, which are searched anywhere in a value, and names of keys in any style of writing. */
   readonly allow?:
     | { readonly values?: readonly string[] | undefined; readonly keys?: readonly string[] | undefined }
     | undefined;
-  /** Layers of encodings that are decoded: by default 2 of JSON strings, percent encoding, and 2 of base64. `false`: none. */
+  /** How many layers of each encoding are decoded. Default: 2 of JSON strings, 1 of percent encoding, and 2 of base64. `false`: none. */
   readonly decode?:
     | false
     | {
@@ -73,11 +73,12 @@ export interface RedactorOptions {
   readonly entropy?: EntropyRuleOptions | false | undefined;
   /** What replaces a value: by the id of its rule, a pattern with `*`, or `default`. Default: `<:name of the rule:>`. */
   readonly action?: Readonly<Record<string, ReplaceAction>> | undefined;
-  /** Replaces values that may be given back by pseudonyms: see `createPseudonyms`. They come before actions. */
+  /** Replaces values that may be restored by pseudonyms: see `createPseudonyms`. They take precedence over `action`. */
   readonly pseudonyms?: Pseudonyms | undefined;
   /**
-   * What becomes of fields whatever their values are, by patterns: paths such as `user.email`, or keys at any depth, in any style of writing.
-   * `keep`, `drop`, `mask`, or an action. A path without `*` comes first, then a key without `*`, and of several the strictest.
+   * What happens to fields, whatever their values are, by patterns: paths such as `user.email`, or keys at any depth, in any style of writing.
+   * `keep`, `drop`, `mask`, or an action. A path without `*` takes precedence, then a key without `*`. Of several patterns of one kind, the
+   * strictest applies.
    */
   readonly fields?: Readonly<Record<string, FieldPolicyOption>> | undefined;
   /** Keys whose values are masked whatever they are: `['ssn']` is `fields: { ssn: 'mask' }`. */
@@ -97,20 +98,19 @@ export interface RedactionReport {
 /** Masks strings, values and streams. */
 export interface Redactor {
   /**
-   * Masks a string, or a value as JSON shows it, at any depth: the input is never changed. What is read from it is read once. Cycles become
-   * `[Circular]`, bigints strings, and errors objects with their message, stack, cause and fields. It never throws: what cannot
-   * be masked, such as binary data and a getter that throws, is replaced by `<:unmaskable:>`.
+   * Masks a string, or a value as JSON shows it, at any depth. It never changes the input, and reads each property once. Cycles become
+   * `[Circular]`, bigints become strings, and errors become objects with their message, stack, cause and fields. It never throws: what
+   * cannot be masked, such as binary data or a getter that throws, is replaced by `<:unmaskable:>`.
    */
   redact(text: string): string;
   redact<T>(value: T): Masked<T>;
-  /** A JSON document, such as a line of a structured log. A text that is none is masked as a string. */
+  /** Masks a JSON document, such as a line of a structured log. A string that is not JSON is masked as a string. */
   redactJson(json: string): string;
-  /** Begins a text that arrives in pieces. @throws RangeError if `mostHeld` is below 16,384. */
+  /** Returns a stream, which masks a text that arrives in pieces. @throws RangeError if `mostHeld` is below 16,384. */
   stream(options?: { readonly mostHeld?: number | undefined }): RedactedStream;
   report(): RedactionReport;
   /**
-   * Returns a redactor with the same rules, which are not made again, and with the pseudonyms of another conversation. It has a report of
-   * its own.
+   * Returns a redactor for another conversation, with its own pseudonyms and its own report. It shares the compiled rules, so this is fast.
    */
   withPseudonyms(pseudonyms: Pseudonyms): Redactor;
   /** The pseudonyms that it uses. */
@@ -186,8 +186,8 @@ function isAction(value: unknown): boolean {
 }
 
 /**
- * Returns a redactor, which masks by the packs of rules that the processor `redact` has. To make one takes some milliseconds:
- * make it once. Everything is synchronous.
+ * Returns a redactor, which applies the packs of rules of the processor `redact`. Creating one takes some milliseconds, so create it
+ * once. All of its methods are synchronous.
  *
  * @throws TypeError for an option that is unknown or of the wrong type, also inside another option, and for an expression that could take
  * exponential time.
@@ -207,7 +207,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return new PackRedactor(new SharedRules(options), maxLength, pseudonyms);
 }
 
-/** What a redactor makes of the values that its rules find. */
+/** Decides what replaces the values that rules find, and counts them. */
 interface RulesUser {
   readonly pseudonyms: Pseudonyms | undefined;
   count(rule: string, count: number): void;
@@ -317,7 +317,7 @@ class PackRedactor implements Redactor {
     if (text.length > this.#maxLength) return this.#replaced();
     try {
       const masked = this.#shared.use(this.#user, (rules) => rules.maskText(text));
-      // Rules find some values by what is around them only. Somewhere else, such as in the answer of a model, they are known by now.
+      // Rules find some values only by their context. Elsewhere, such as in the answer of a model, the table recognises them.
       return this.pseudonyms?.hide(masked) ?? masked;
     } catch {
       return this.#replaced();

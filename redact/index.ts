@@ -1,5 +1,4 @@
-// Masks secrets where they are made: strings, values and streams inside a program. It needs neither RxJS nor Node.js;
-// `node.ts` has what does.
+// Masks secrets inside a program: in strings, values and streams. It needs neither RxJS nor Node.js; `node.ts` needs Node.js.
 
 export {
   type Confidence,

@@ -10,9 +10,9 @@ type LogMethod = (this: object, args: readonly unknown[], method: (...args: neve
 const SERIALIZERS = Symbol.for('pino.serializers');
 
 /**
- * Returns `hooks.logMethod` for pino: it masks what a call passes, before serialisers, formatters and mixins see it. Errors stay
- * errors, a message is masked together with its `%s`, and what a serialiser returns is masked as well. Bindings of child loggers
- * and mixins are no arguments: use `redactedStreamWrite` for them.
+ * Returns `hooks.logMethod` for pino. It masks the arguments of a call before serialisers, formatters and mixins see them. Errors stay
+ * errors, a message is masked together with the values of its `%s`, and what a serialiser returns is masked as well. Child bindings
+ * and mixins are not arguments: use `redactedStreamWrite` to mask them.
  *
  * @example
  * const logMethod = redactedLogMethod(createRedactor());

@@ -1,12 +1,12 @@
-// What of `index.ts` needs Node.js.
+// The functions for redactors that need Node.js; those of `index.ts` do not.
 
 import { Transform } from 'node:stream';
 import type { Redactor } from './create-redactor.ts';
 import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
 
 /**
- * A `Transform` of Node.js that masks a text as it passes, such as the output of a process. It takes strings and UTF-8, and holds back
- * what may become part of a value, as the operator `redactStream` does.
+ * Returns a `Transform` of Node.js that masks the text that passes through it, such as the output of a process. It takes strings and
+ * UTF-8, and holds back text that may become part of a value, as the operator `redactStream` does.
  *
  * @example
  * const transform = redactedNodeTransform(createRedactor());

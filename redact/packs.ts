@@ -14,8 +14,8 @@ export function packNames(): string[] {
 /**
  * The rules of packs by their ids, `pack:rule`, for the operators `redact` and `redactStream`.
  *
- * @param names names of packs; `default` and `all` stand for several. The default ones, which find secrets, if they are left out.
- * @param disable ids of rules that are left out; `*` stands for any characters.
+ * @param names names of packs; `default` and `all` stand for several. Default: `default`, whose packs find secrets.
+ * @param disable ids of rules to leave out; `*` stands for any characters.
  * @throws Error with the code `MILLRACE_ARGUMENT` if there is no pack of one of the names.
  * @example
  * Object.keys(packRules(['secrets/keys'], ['secrets/keys:*'])); // []

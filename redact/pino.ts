@@ -7,9 +7,9 @@ import type { Redactor } from './create-redactor.ts';
 export { redactedLogMethod } from './log-method.ts';
 
 /**
- * Returns `hooks.streamWrite` for pino. Each line is masked as JSON, by the values of all fields, before it reaches a stream or a
- * transport: what calls, bindings, mixins, serialisers and formatters have put into it. The fields `level`, `time`, `pid`,
- * `hostname` and `reqId` stay as pino and Fastify write them.
+ * Returns `hooks.streamWrite` for pino. It masks each line as JSON before the line reaches a stream or a transport, so it covers what
+ * calls, bindings, mixins, serialisers and formatters have added. The fields `level`, `time`, `pid`, `hostname` and `reqId` stay as
+ * pino and Fastify write them.
  *
  * @example
  * const streamWrite = redactedStreamWrite(createRedactor());
@@ -25,8 +25,8 @@ export function redactedStreamWrite(redactor: Redactor): (lines: string) => stri
 }
 
 /**
- * Wraps a destination of pino, so that it gets masked lines as from {@link redactedStreamWrite}. All else, such as `flushSync`,
- * `reopen` and events, is that of the destination.
+ * Wraps a destination of pino, which then receives lines masked as by {@link redactedStreamWrite}. Everything else, such as `flushSync`,
+ * `reopen` and events, works as before.
  *
  * @param destination such as `pino.destination()`, `pino.multistream([…])` or a stream
  *

@@ -8,9 +8,9 @@ import { rulesOfPack } from '../plugins/packs/rules-of-pack.ts';
 let packs: (readonly [name: string, pack: { readonly rules: ReturnType<typeof rulesOfPack> }])[] | undefined;
 
 /**
- * The rules of the default packs by their ids, `pack:rule`, for the operators `redact` and `redactStream`: what `packRules()` returns.
+ * Returns what `packRules()` returns: the rules of the default packs by their ids, `pack:rule`, for operators such as `redactStream`.
  *
- * @param disable ids of rules that are left out; `*` stands for any characters.
+ * @param disable ids of rules to leave out; `*` stands for any characters.
  * @example
  * secretRules()['secrets/keys:private-key'].confidence; // 'high'
  */

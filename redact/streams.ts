@@ -3,18 +3,17 @@ import type { Redactor } from './create-redactor.ts';
 
 export interface StreamOptions {
   /**
-   * The most characters of a line that wait for what follows them; longer lines leave in parts. 65,536 by default, and 16,384 at
-   * least.
+   * The most characters of a line that are held back; longer lines leave in parts. 65,536 by default, and at least 16,384.
    */
   readonly mostHeld?: number | undefined;
-  /** Milliseconds without a piece after which what waits leaves. By default it waits for the rest of its line. */
+  /** Milliseconds without a new piece after which held text leaves. By default, it waits for the rest of its line. */
   readonly flushAfter?: number | undefined;
 }
 
 /** A piece of a text: a string, or UTF-8. */
 export type Piece = string | Uint8Array;
 
-/** A stream with a timer for what waits. */
+/** A stream with a timer for the text that it holds. */
 export class TimedStream {
   readonly #stream: RedactedStream;
   readonly #flushAfter: number | undefined;
@@ -55,15 +54,15 @@ export class TimedStream {
     this.#emit(this.#stream.end());
   }
 
-  /** Ends it without what waits. */
+  /** Ends the stream, and discards the text that it holds. */
   cancel(): void {
     clearTimeout(this.#timer);
   }
 }
 
 /**
- * A web `TransformStream` that masks a text as it passes: strings become strings, and UTF-8 becomes UTF-8. It holds back what
- * may become part of a value, as the operator `redactStream` does.
+ * Returns a web `TransformStream` that masks the text that passes through it: strings become strings, and UTF-8 becomes UTF-8. It holds
+ * back text that may become part of a value, as the operator `redactStream` does.
  *
  * @example
  * const redactor = createRedactor();
@@ -95,7 +94,8 @@ export function redactedTransform<T extends Piece = Uint8Array>(
 }
 
 /**
- * Masks a text that an iterable has in pieces, such as the answer of a language model. It emits strings, none of them empty.
+ * Masks a text that an iterable yields in pieces, such as the answer of a language model. It yields strings, none of them empty. If the
+ * iterable throws, the text that is held back is lost.
  *
  * @example
  * const redactor = createRedactor();

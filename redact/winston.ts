@@ -5,7 +5,7 @@ import type { Redactor } from './create-redactor.ts';
 import { isError, read, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensOf } from './formatted.ts';
 
-/** What winston knows of an entry, beside its fields: see triple-beam. */
+/** The symbols under which winston keeps the level, the line and the arguments of an entry: see triple-beam. */
 const LEVEL = Symbol.for('level');
 const MESSAGE = Symbol.for('message');
 const SPLAT = Symbol.for('splat');
@@ -20,8 +20,8 @@ export interface RedactedFormat {
 }
 
 /**
- * A format for winston, which masks all fields of an entry, its message together with what `%s` stands for, and the line that
- * another format has made of it. It can stand anywhere in `format.combine`; the last place sees what other formats add. `level`
+ * Returns a format for winston. It masks all fields of an entry, the message together with the values of its `%s`, and the line that
+ * another format has made of the entry. It works anywhere in `format.combine`; put it last to mask what other formats add. `level`
  * and `timestamp` stay as they are.
  *
  * @example

@@ -1,28 +1,28 @@
 /*
- * JSON has integers that are no `number` of JavaScript, such as the bigints of pino. They are parsed as strings with a mark, and written
- * as they were, unless they have been masked. `JSON.rawJSON` is not in Node.js 20.
+ * JSON can have integers that a `number` of JavaScript cannot hold exactly, such as the bigints of pino. They are parsed as marked
+ * strings, and written as integers again unless they have been masked. Node.js 20 has no `JSON.rawJSON`.
  */
 
 const MARK = '\ue000';
-/** Fewer digits are exact. */
+/** Integers with fewer digits are exact. */
 const MAY_BE_INEXACT = /\d{16}/;
 /** Digits of a fraction or of an exponent are no integer. */
 const STRING_OR_INTEGER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 /** Not a key, which stays a string. */
 const MARKED = /"\ue000(-?\d+)"(?!:)/g;
 
-/** What `JSON.stringify` makes of a Buffer and of other typed arrays, which spells a secret in numbers. */
+/** The JSON of a Buffer or another typed array, which spells a secret in numbers. */
 const MAY_BE_BINARY = /"Buffer"|"0":\s*\d/;
 
 /**
- * JSON as a value in which bytes are bytes.
+ * Parses JSON. The JSON of bytes becomes an empty `Uint8Array`, which cannot be masked and is replaced as a whole.
  *
  * @throws SyntaxError as `JSON.parse` does
  */
 export function parseExact(json: string): unknown {
   const revive = MAY_BE_BINARY.test(json) ? reviveBytes : undefined;
   if (!MAY_BE_INEXACT.test(json)) return JSON.parse(json, revive);
-  // What is no JSON before is none after it either, because only numbers become strings.
+  // Throws for what is not JSON, before numbers become strings.
   JSON.parse(json);
   const marked = json.replace(STRING_OR_INTEGER, (found) => {
     const isExact = found.startsWith('"') || String(Number(found)) === found;

@@ -21,10 +21,11 @@ export function maskJson(json: string, masks: JsonMasks): string {
 }
 
 /**
- * A masked value in which the values of an array are masked as well that are bound to a statement beside it, as the parameters of
- * SQL: they have no keys of their own, so they are found in the text of the JSON.
+ * Masks the items of arrays that are bound to a statement beside them, such as the parameters of SQL. They have no keys of their own, so
+ * rules find them in the JSON as a string.
  *
- * @param given the JSON that the value was before it was masked
+ * @param value the value, already masked
+ * @param given its JSON before it was masked
  */
 export function withBoundValues(value: unknown, given: string, maskText: (text: string) => string): unknown {
   if (!given.includes('[')) return value;
@@ -34,7 +35,7 @@ export function withBoundValues(value: unknown, given: string, maskText: (text: 
   try {
     return parseExact(masked);
   } catch {
-    // A rule has replaced more than values, each of which is masked already.
+    // A rule has replaced more than values, so this is not JSON any more. The values are masked already.
     return value;
   }
 }

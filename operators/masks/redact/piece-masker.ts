@@ -2,24 +2,24 @@ import type { StreamMasker } from './stream-masker.ts';
 
 /** A text that is masked as it arrives, in pieces of any size. */
 export interface RedactedStream {
-  /** Characters that wait for what follows them. */
+  /** How many characters are held back. */
   readonly held: number;
   /**
-   * The next piece: text, or UTF-8 that may be cut within a character. Returns what leaves now.
+   * Takes the next piece: a string, or UTF-8 that may be cut within a character. Returns the text that leaves now.
    *
-   * @throws MaskError for what cannot be masked: nothing may leave then
+   * @throws MaskError for what cannot be masked: discard the stream then
    */
   write(piece: string | Uint8Array): string;
   /**
-   * Returns what waits, without the word that it ends with if that may be the start of a value. A value that only later words tell can
-   * leave by it, and so can the first words of a passphrase.
+   * Returns the text that is held back, except for a last word that may be the start of a value. A value that only later words identify
+   * can leave this way, and so can the first words of a passphrase.
    */
   flush(): string;
-  /** Returns the rest. The stream must not be used any more. */
+  /** Returns the rest. Do not use the stream after that. */
   end(): string;
 }
 
-/** Decodes what a {@link StreamMasker} masks. */
+/** A {@link StreamMasker} that also takes UTF-8. */
 export class PieceMasker implements RedactedStream {
   readonly #masker: StreamMasker;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });

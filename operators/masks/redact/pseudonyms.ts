@@ -26,11 +26,11 @@ export interface PseudonymOptions extends RedactOptions {
 }
 
 /**
- * Replaces values by pseudonyms such as `<:EMAIL_1:>`: the same value always gets the same one, and `restorePseudonyms` turns it back.
- * Values that must not be given back, such as passwords, are masked as `redact` masks them. It takes strings or events. A value that
+ * Replaces values by pseudonyms such as `<:EMAIL_1:>`: the same value always gets the same pseudonym, and `restorePseudonyms` restores it.
+ * Values that must not be restored, such as passwords, are masked as `redact` masks them. It takes strings or events. A value that
  * cannot be masked causes an error notification.
  *
- * Use it instead of `redact` when what comes back, such as the answer of a language model, needs the values again.
+ * Use it instead of `redact` when a reply to the masked text, such as the answer of a language model, needs the values again.
  *
  * @throws as `redactor`
  *
@@ -54,8 +54,8 @@ export interface RestorePseudonymsOptions {
 }
 
 /**
- * Turns back the pseudonyms in a text that arrives in pieces of any size. It holds back what may become a pseudonym, and nothing
- * else. It emits strings, none of them empty. Pseudonyms of other tables stay as they are.
+ * Restores the values of the pseudonyms in a text that arrives in pieces of any size. It holds back only what may become a pseudonym. It
+ * emits strings, none of them empty. Pseudonyms of other tables stay as they are.
  *
  * Use it instead of `map` when the pieces of a text can cut a pseudonym.
  *

@@ -8,13 +8,13 @@ import { LEAST_HELD, MOST_HELD } from './stream-masker.ts';
 
 export interface RedactStreamOptions extends RedactOptions {
   /**
-   * The most characters of a line that wait for what follows them; longer lines leave in parts, each but for its last 4,096
-   * characters. 65,536 by default, and 16,384 at least.
+   * The most characters of a line that are held back; longer lines leave in parts, of which the last 4,096 characters stay for the next
+   * one. 65,536 by default, and at least 16,384.
    */
   readonly mostHeld?: number | undefined;
-  /** Milliseconds without a piece after which what waits leaves. By default it waits for the rest of its line. */
+  /** Milliseconds without a new piece after which held text leaves. By default, it waits for the rest of its line. */
   readonly flushAfter?: number | undefined;
-  /** The scheduler that waits. Default: `asyncScheduler`. */
+  /** The scheduler of `flushAfter`. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface RedactStreamOptions extends RedactOptions {
  * line by line, as a pipeline masks the lines of a file: a value is also found in the line after its key, and private keys are
  * masked whole. Where the pieces end changes nothing, and no part of a value leaves before it is masked.
  *
- * It holds back what may become part of a match: a word that is not complete, and the rest of a line as soon as that has
- * something by which a rule is found. All else leaves at once. Pieces are strings, or UTF-8 that may be cut within a character.
- * It emits strings, none of them empty.
+ * It holds back what may become part of a match: an incomplete word, and the rest of a line once it contains a keyword of a rule.
+ * Everything else leaves at once. Pieces are strings, or UTF-8 that may be cut within a character. It emits strings, none of them
+ * empty. What is held back leaves before an error of the source. A callback that throws causes an error notification.
  *
  * Use it instead of `redact` when one value can be in two notifications.
  *
