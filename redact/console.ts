@@ -28,7 +28,10 @@ const TO_STDERR: readonly string[] = ['warn', 'error', 'trace'];
  * printed; // ["user ada { password: '<:password:>' }"]
  */
 export function patchConsole(redactor: Redactor, target: Console = console): () => void {
-  const originals = { ...target };
+  // Methods of a class are not own properties of its instances.
+  const originals = Object.fromEntries(
+    [...PRINTING, 'dir', 'table'].map((name) => [name, Reflect.get(target, name)]),
+  );
   const patched: Partial<Record<keyof Console, unknown>> = {};
   const own = (name: keyof Console) => originals[name] as (...args: unknown[]) => void;
   for (const name of PRINTING) {

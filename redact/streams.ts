@@ -1,4 +1,4 @@
-import type { RedactedStream } from '../operators/internal-redact.ts';
+import { type Checks, checkOptions, type RedactedStream } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export interface StreamOptions {
@@ -9,6 +9,17 @@ export interface StreamOptions {
   /** Milliseconds without a new piece after which held text leaves. By default, it waits for the rest of its line. */
   readonly flushAfter?: number | undefined;
 }
+
+/** The longest time of a timer, in milliseconds. With a longer one, it would fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+const CHECKS: Checks<StreamOptions> = {
+  // Checked by the redactor.
+  mostHeld: () => true,
+  flushAfter: (value) =>
+    (typeof value === 'number' && value > 0 && value <= LONGEST_TIMER) ||
+    `a number of milliseconds above 0, and at most ${LONGEST_TIMER}`,
+};
 
 /** A piece of a text: a string, or UTF-8. */
 export type Piece = string | Uint8Array;
@@ -24,10 +35,12 @@ export class TimedStream {
   /** @param fail called with what is thrown when the timer fires, such as by `emit` if nobody reads any more */
   constructor(
     redactor: Redactor,
-    { mostHeld, flushAfter }: StreamOptions,
+    options: StreamOptions,
     emit: (text: string) => void,
     fail: (error: unknown) => void,
   ) {
+    checkOptions('stream', options, CHECKS);
+    const { mostHeld, flushAfter } = options;
     this.#fail = fail;
     this.#stream = redactor.stream({ mostHeld });
     this.#flushAfter = flushAfter;

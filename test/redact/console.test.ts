@@ -257,6 +257,21 @@ describe('patchConsole', () => {
     expect(printed((c) => c.table(hostile))).toBe('<:unmaskable:>\n');
   });
 
+  it('patches methods that are those of a class', () => {
+    const lines: unknown[] = [];
+    class Lines {
+      log(line: unknown): void {
+        lines.push(line);
+      }
+    }
+    const target = new Lines();
+    const restore = patchConsole(redactor, target as Console);
+    target.log({ password: SECRET });
+    restore();
+    target.log('after');
+    expect(lines).toEqual(["{ password: '<:password:>' }", 'after']);
+  });
+
   it('restores the methods, but none that something else has replaced since', () => {
     const target = new Console({ stdout: new PassThrough() });
     const before = { ...target };

@@ -18,6 +18,14 @@ describe('redactedTransform', () => {
     expect(await first).toEqual({ done: false, value: 'password=<:password:>' });
   });
 
+  it('checks its options', () => {
+    expect(() => redactedTransform(redactor, { flushAfter: 0 })).toThrow(RangeError);
+    expect(() => redactedTransform(redactor, { flushAfter: 2 ** 31 })).toThrow('at most 2147483647');
+    expect(() => redactedTransform(redactor, { flushafter: 5 } as object)).toThrow(
+      "unknown option 'flushafter'",
+    );
+  });
+
   it.each<[string, (stream: TransformStream<string, string>) => Promise<void>]>([
     ['cancelled', ({ readable }) => readable.cancel('gone')],
     ['aborted', ({ writable }) => writable.abort('gone')],
