@@ -207,6 +207,14 @@ describe('a document of JSON', () => {
 });
 
 describe('a report', () => {
+  it('counts a field with a policy once', () => {
+    const own = createRedactor({
+      fields: { ssn: { mask_char: 'x' }, id: { hmac: { key: 'k' } }, pin: 'mask' },
+    });
+    own.redactJson('{"tags":["a"],"ssn":"078-05-1120","id":5,"pin":1234}');
+    expect(own.report().masked).toEqual({ 'fields:ssn': 1, 'fields:id': 1, 'fields:pin': 1 });
+  });
+
   it('counts what was found by rule', () => {
     const own = createRedactor();
     own.redact(`password=${PASSWORD}`);

@@ -104,9 +104,12 @@ export class Redactor {
   /** Applies the policy of a field. Returns what replaces its value, if something does. */
   #apply(fate: FieldFate, value: unknown, place: Span): string | undefined {
     if (fate.action === 'keep') return undefined;
+    const replacement = fate.action === 'replace' ? fate.replace(value) : undefined;
+    // The field was masked before.
+    if (replacement === value) return replacement;
     this.#texts.count(fate.rule, 1);
     this.#options.onFind?.({ rule: fate.rule, start: place.start, end: place.end });
-    return fate.action === 'replace' ? fate.replace(value) : undefined;
+    return replacement;
   }
 
   /** Applies the policies of fields to the JSON in a text: its fields are named from its start. */
