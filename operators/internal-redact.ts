@@ -11,7 +11,7 @@ export { type EntropyRuleOptions, nameOfRule } from './masks/redact/compile-reda
 export { parseExact, stringifyExact } from './masks/redact/exact-json.ts';
 export { FieldPolicies, type FieldPolicy, ruleOfPattern } from './masks/redact/field-policies.ts';
 export { keyMatcher } from './masks/redact/key-patterns.ts';
-export { maskJson, UNMASKABLE, withBoundValues } from './masks/redact/mask-json.ts';
+export { maskJson, UNMASKABLE } from './masks/redact/mask-json.ts';
 export { PieceMasker, type RedactedStream } from './masks/redact/piece-masker.ts';
 export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './masks/redact/redact-rule.ts';
 export { Redactor } from './masks/redact/redactor.ts';

@@ -1,7 +1,7 @@
 // Masks what pino logs: as a hook, and around a destination. `pino-transport.ts` does it in a worker.
 
 import { hostname } from 'node:os';
-import { parseExact, stringifyExact, withBoundValues } from '../operators/internal-redact.ts';
+import { parseExact, stringifyExact } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export { redactedLogMethod } from './log-method.ts';
@@ -84,7 +84,7 @@ function redactRecord(redactor: Redactor, json: string): string {
     return redactor.redact(json);
   }
   const kept = takeOwnFields(record);
-  const masked = withBoundValues(redactor.redact(record), json, (text) => redactor.redact(text));
+  const masked = redactor.redact(record);
   // Only what nests too deeply is replaced as a whole.
   const shown = typeof masked === 'object' ? (masked as object) : { ...kept, msg: masked };
   return stringifyExact(Object.assign(shown, kept));

@@ -174,6 +174,36 @@ describe('a value', () => {
   });
 });
 
+describe('values without keys of their own', () => {
+  const TOKEN = 'q9Zr7tKw2Lm4';
+  it.each([
+    { sql: 'UPDATE users SET password = $1 WHERE id = $2', params: [PASSWORD, 7] },
+    { params: [PASSWORD, 7], sql: 'UPDATE users SET password = $1 WHERE id = $2' },
+    { text: 'SELECT 1 FROM u WHERE password = $1', values: [PASSWORD] },
+    { bindings: ['ada@x.org', PASSWORD], sql: 'insert into `users` (`email`, `password`) values (?, ?)' },
+    { query: 'SELECT * FROM "User" WHERE "apiKey" = $1', params: `["${TOKEN}"]`, duration: 3 },
+    { params: `["ada","${TOKEN}"]`, query: 'UPDATE "User" SET "name" = $1, "apiKey" = $2' },
+    { log: { auth: ['ada', PASSWORD] } },
+    { spawnargs: ['curl', '-u', `ada:${PASSWORD}`] },
+  ])('are found beside what they belong to: %#', (value) => {
+    const redactor = createRedactor();
+    const masked = redactor.redact(value);
+    expect(JSON.stringify(masked)).not.toMatch(/Tr0ub4dor|q9Zr7/);
+    expect(Object.keys(masked)).toEqual(Object.keys(value));
+    expect(JSON.parse(redactor.redactJson(JSON.stringify(value)))).toEqual(masked);
+  });
+
+  it('stay where no statement asks for them', () => {
+    const value = {
+      sql: 'select a from b where id = ?',
+      params: [1, 'x7'],
+      note: 'password = ?',
+      when: undefined,
+    };
+    expect(createRedactor().redact(value)).toEqual(value);
+  });
+});
+
 describe('a document of JSON', () => {
   it('stays one', () => {
     const json = JSON.stringify({

@@ -17,25 +17,46 @@ export function maskJson(json: string, masks: JsonMasks): string {
   } catch {
     return masks.text(json);
   }
-  return stringifyExact(withBoundValues(masks.value(value), json, masks.text));
+  return stringifyExact(masks.value(value));
 }
 
 /**
- * Masks the items of arrays that are bound to a statement beside them, such as the parameters of SQL. They have no keys of their own, so
- * rules find them in the JSON as a string.
+ * Masks the items of arrays that belong to what stands beside them, such as the parameters of SQL and the arguments of a command. They have
+ * no keys of their own, so rules find them in the JSON as a string.
  *
- * @param value the value, already masked
- * @param given its JSON before it was masked
+ * @param value the value as JSON shows it, already masked
  */
-export function withBoundValues(value: unknown, given: string, maskText: (text: string) => string): unknown {
-  if (!given.includes('[')) return value;
+export function withBoundValues(value: unknown, maskText: (text: string) => string): unknown {
+  if (!hasArray(value)) return value;
   const json = stringifyExact(value);
   const masked = maskText(json);
   if (masked === json) return value;
   try {
-    return parseExact(masked);
+    return withStringsOf(value, parseExact(masked));
   } catch {
     // A rule has replaced more than values, so this is not JSON any more. The values are masked already.
     return value;
   }
+}
+
+/** Prisma writes arrays as strings of JSON. */
+function hasArray(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith('["');
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.values(value).some(hasArray);
+}
+
+/** A value with the strings of another one of the same shape. */
+function withStringsOf(value: unknown, other: unknown): unknown {
+  if (typeof other === 'string') return other;
+  if (typeof value !== 'object' || value === null || typeof other !== 'object' || other === null)
+    return value;
+  if (Array.isArray(value))
+    return value.map((item, index) => withStringsOf(item, (other as readonly unknown[])[index]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      Object.hasOwn(other, key) ? withStringsOf(item, (other as Record<string, unknown>)[key]) : item,
+    ]),
+  );
 }

@@ -9,6 +9,7 @@ import { encodingsIn } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
 import type { Finding } from './find-values.ts';
 import { applyToJson } from './json-fields.ts';
+import { withBoundValues } from './mask-json.ts';
 import { LineContext } from './open-lines.ts';
 import { StreamMasker } from './stream-masker.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
@@ -157,7 +158,12 @@ export class Redactor {
       }
     };
     const lenient = { replace, around: new Set<object>() };
-    return maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient });
+    const masked = maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient });
+    try {
+      return withBoundValues(masked, (json) => (json.length > maxLength ? json : this.#texts.mask(json)));
+    } catch {
+      return replace('an object');
+    }
   }
 
   /** The next line of a source, which may be in a block. */
