@@ -31,7 +31,7 @@ export interface MaskFields {
     names?: readonly string[],
   ) => string;
   readonly number?:
-    | ((value: number, key: string, within?: Field, names?: readonly string[]) => unknown)
+    | ((value: number, key?: string, within?: Field, names?: readonly string[]) => unknown)
     | undefined;
   /** The key that may be seen in place of one; the same key if there is nothing to hide. Default: keys stay. */
   readonly key?: ((key: string) => string) | undefined;
@@ -54,10 +54,22 @@ export interface Leniency {
   readonly replace: (what: string) => string;
   /** The objects around the one that is masked. One that comes again is `[Circular]`. */
   readonly around: Set<object>;
+  readonly known: Set<object>;
+  /** How often objects may come again that are known: values that share objects have more paths than anyone can read. */
+  repeatsLeft: number;
 }
+
+/** {@link Leniency} for one value. */
+export const leniency = (replace: Leniency['replace']): Leniency => ({
+  replace,
+  around: new Set(),
+  known: new Set(),
+  repeatsLeft: MOST_REPEATS,
+});
 
 /** Deeper than any real event, far from the end of the stack. A cycle reaches it at once. */
 const MAX_DEPTH = 1000;
+const MOST_REPEATS = 100_000;
 
 /**
  * Applies `maskText` to every string in a value, at any depth. It does not change keys. It never writes to the input, and
@@ -99,9 +111,7 @@ function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, 
     case 'object':
       return value === null ? null : walkObject(value, mask, depth, keep, field);
     case 'number':
-      return field === undefined
-        ? value
-        : (mask.number?.(value, field.key, field.within, field.names) ?? value);
+      return mask.number?.(value, field?.key, field?.within, field?.names) ?? value;
     case 'boolean':
     case 'undefined':
       return value;
@@ -121,6 +131,10 @@ function walkObject(
   const { lenient } = mask;
   if (lenient === undefined) return walkPlain(value, mask, depth, keep, field);
   if (lenient.around.has(value)) return '[Circular]';
+  // What getters and `toJSON` make is new each time, and ends at the most levels only.
+  if (lenient.known.has(value) || depth >= MAX_DEPTH) lenient.repeatsLeft--;
+  if (lenient.repeatsLeft < 0) return lenient.replace('an object that comes again too often');
+  lenient.known.add(value);
   lenient.around.add(value);
   try {
     return walkPlain(value, mask, depth, keep, field);
@@ -157,6 +171,7 @@ function walkRecord(
 ): unknown {
   const copy = copyOf(source, mask.lenient);
   const keys = Object.keys(copy);
+  if (mask.lenient !== undefined && isBytes(copy, keys)) throw new Refusal('bytes');
   const namesIn = mask.namesIn?.(copy);
   const { policyOf } = mask;
   let renamed: Map<string, string> | undefined;
@@ -360,6 +375,17 @@ function unusualForm(value: object, prototype: object | null, toJSON: unknown, i
   if (prototype !== null && Object.getPrototypeOf(prototype) === null) return value;
   return ownProperties(value);
 }
+
+/** What JSON makes of a Buffer and of other typed arrays, which spells a secret in numbers or in base64. */
+function isBytes(record: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
+  const { type, data } = record;
+  if (type === 'Buffer' && (Array.isArray(data) || (typeof data === 'string' && keys.length === 2)))
+    return true;
+  return keys.length > 1 && keys.every((key, index) => key === String(index) && isByte(record[key]));
+}
+
+const isByte = (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= -128 && (value as number) <= 0xffff;
 
 /** A date whose `toJSON` shows the time and nothing else. */
 function isPlainDate(value: object, prototype: object | null): boolean {

@@ -87,6 +87,37 @@ describe('a value', () => {
     });
   });
 
+  it('of which there are too many paths is shown in part', () => {
+    const nodes = Array.from({ length: 12 }, (_, id) => ({ id, near: [] as object[] }));
+    for (const node of nodes) node.near.push(...nodes.filter((other) => other !== node));
+    const shown = JSON.stringify(redactor.redact(nodes));
+    expect(shown).toContain('<:unmaskable:>');
+    expect(shown.length).toBeLessThan(20_000_000);
+
+    const lazy = (): object => ({ toJSON: () => [lazy(), lazy()] });
+    expect(JSON.stringify(redactor.redact(lazy())).length).toBeLessThan(20_000_000);
+
+    const group = { name: 'staff' };
+    const users = Array.from({ length: 50_000 }, () => ({ group }));
+    expect(redactor.redact(users)).toEqual(users);
+  });
+
+  it.each([
+    ['a Buffer', { type: 'Buffer', data: [...Buffer.from(PASSWORD)] }],
+    ['a Buffer in base64', { type: 'Buffer', data: btoa(PASSWORD) }],
+    ['another typed array', { ...Buffer.from(PASSWORD) }],
+  ])('has no bytes of %s that was written as JSON', (_, bytes) => {
+    expect(redactor.redact({ bytes, ok: true })).toEqual({ bytes: '<:unmaskable:>', ok: true });
+    expect(redactor.redactJson(JSON.stringify({ bytes }))).toBe('{"bytes":"<:unmaskable:>"}');
+  });
+
+  it('may be a number, without a field', () => {
+    const own = createRedactor({ packs: ['pii/payment'] });
+    expect(own.redact([4111111111111111, 12])).toEqual(['<:card:>', 12]);
+    expect(own.redact(4111111111111111)).toBe('<:card:>');
+    expect(own.redactJson('[4111111111111111]')).toBe('["<:card:>"]');
+  });
+
   it('of a kind that JSON does not show is shown as far as that is safe', () => {
     expect(
       redactor.redact({

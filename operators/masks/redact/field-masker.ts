@@ -54,7 +54,7 @@ export class FieldMasker implements MaskFields {
 
   readonly number: NonNullable<MaskFields['number']> = (value, key, within, names) => {
     if (this.isAllowed(key, names)) return value;
-    for (const context of this.#contexts.all(key, within, names, '')) {
+    for (const context of key === undefined ? [] : this.#contexts.all(key, within, names, '')) {
       const masked = context && this.#maskBehind(String(value), context);
       if (masked !== undefined) return masked;
     }
@@ -99,7 +99,7 @@ export class FieldMasker implements MaskFields {
 
   readonly keepsNumber: NonNullable<RowMask['keepsNumber']> = (value, key, within, names) => {
     const isSmall = !Number.isInteger(value) || Math.abs(value) < LEAST_NUMBER;
-    if (isSmall && this.#contexts.hasNone(key, within, names, '')) return true;
+    if (isSmall && (key === undefined || this.#contexts.hasNone(key, within, names, ''))) return true;
     return this.#texts.leaves(value, () => this.number(value, key, within, names));
   };
 

@@ -1,6 +1,6 @@
 import type { LinesMasker } from '../lines-masker.ts';
 import type { Field, FieldFate, MaskFields } from '../mask-strings.ts';
-import { type Masker, maskFieldsOf, maskValue } from '../mask-strings.ts';
+import { leniency, type Masker, maskFieldsOf, maskValue } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import type { RowFields, RowMask } from '../row-mask.ts';
 import type { Span } from '../search/finder.ts';
@@ -157,8 +157,7 @@ export class Redactor {
         return replace('a string');
       }
     };
-    const lenient = { replace, around: new Set<object>() };
-    const masked = maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient });
+    const masked = maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient: leniency(replace) });
     try {
       return withBoundValues(masked, (json) => (json.length > maxLength ? json : this.#texts.mask(json)));
     } catch {
