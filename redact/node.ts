@@ -22,8 +22,8 @@ export function redactedNodeTransform(redactor: Redactor, options: StreamOptions
   );
   const transform = new Transform({
     decodeStrings: false,
-    transform(piece: Piece, _encoding, done) {
-      attempt(() => stream.write(piece), done);
+    transform(piece: Piece, encoding, done) {
+      attempt(() => stream.write(typeof piece === 'string' ? textOf(piece, encoding) : piece), done);
     },
     flush: (done) => attempt(() => stream.end(), done),
     destroy(error, done) {
@@ -33,6 +33,10 @@ export function redactedNodeTransform(redactor: Redactor, options: StreamOptions
   });
   return transform;
 }
+
+/** A text, or the bytes that a string stands for. */
+const textOf = (piece: string, encoding: BufferEncoding): Piece =>
+  /^(?:hex|base64|base64url)$/i.test(encoding) ? Buffer.from(piece, encoding) : piece;
 
 function attempt(work: () => void, done: (error?: Error | null) => void): void {
   try {

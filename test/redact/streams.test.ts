@@ -56,6 +56,15 @@ describe('redactedNodeTransform', () => {
     expect(Buffer.concat(await transform.toArray()).toString()).toBe('\nlast word');
   });
 
+  it.each<BufferEncoding>(['hex', 'base64', 'base64url'])(
+    'takes bytes that are written in %s',
+    async (encoding) => {
+      const transform = redactedNodeTransform(redactor);
+      transform.end(Buffer.from(`password=${SECRET}`).toString(encoding), encoding);
+      expect((await transform.toArray()).join('')).toBe('password=<:password:>');
+    },
+  );
+
   it('has no timer once it is destroyed', () => {
     const transform = redactedNodeTransform(redactor, { flushAfter: 20 });
     transform.write('a word');
