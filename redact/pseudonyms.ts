@@ -153,10 +153,8 @@ class PseudonymTable implements Pseudonyms {
         i += own.length;
         continue;
       }
-      const length = this.#lengths
-        .get(text.slice(i, i + START))
-        ?.find((length) => this.#pseudonyms.has(text.slice(i, i + length)) && isWhole(text, i, i + length));
-      if (length === undefined) {
+      const value = this.#valueAt(text, i);
+      if (value === undefined) {
         i++;
         continue;
       }
@@ -219,6 +217,15 @@ class PseudonymTable implements Pseudonyms {
     return value !== undefined && this.#remember(value, content) ? value : undefined;
   }
 
+  #valueAt(text: string, position: number): string | undefined {
+    for (const length of this.#lengths.get(text.slice(position, position + START)) ?? []) {
+      if (!isWhole(text, position, position + length)) continue;
+      const value = text.slice(position, position + length);
+      if (this.#pseudonyms.has(value)) return value;
+    }
+    return undefined;
+  }
+
   #pseudonymAt(text: string, position: number): string | undefined {
     MASK.lastIndex = position;
     const mask = MASK.exec(text)?.[0];
@@ -233,10 +240,12 @@ class PseudonymTable implements Pseudonyms {
   }
 
   /** False if there is no room. */
-  #remember(value: string, content: string): boolean {
-    const bytes = 2 * (value.length + content.length + '<::>'.length);
+  #remember(found: string, given: string): boolean {
+    const bytes = 2 * (found.length + given.length + '<::>'.length);
     if (this.#values.size >= this.#maxEntries || this.#bytes + bytes > this.#maxBytes) return false;
     this.#bytes += bytes;
+    const value = copyOf(found);
+    const content = copyOf(given);
     this.#values.set(content, value);
     // With a key, a value that different rules have found can have several.
     if (this.#pseudonyms.has(value)) return true;
@@ -244,14 +253,18 @@ class PseudonymTable implements Pseudonyms {
     if (value.length < START) return true;
     const start = value.slice(0, START);
     const lengths = this.#lengths.get(start) ?? [];
-    if (lengths.includes(value.length)) return true;
-    this.#lengths.set(
-      start,
-      [...lengths, value.length].sort((a, b) => b - a),
-    );
+    if (!lengths.includes(value.length)) {
+      this.#lengths.set(
+        start,
+        [...lengths, value.length].sort((a, b) => b - a),
+      );
+    }
     return true;
   }
 }
+
+/** A part of a text keeps the whole text in memory, unless it is copied. */
+const copyOf = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
 function checkedKey(key: unknown): string | Uint8Array {
   const isKey = typeof key === 'string' || key instanceof Uint8Array;

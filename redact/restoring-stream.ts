@@ -4,12 +4,13 @@ const LONGEST = 2000;
 /** A pseudonym as models write it: in Markdown, the underscore may be escaped. */
 const IN_TEXT = /<:([A-Z](?:\w|\\_){0,1999}):>/g;
 /** In strings of JSON, the brackets can be escaped too. What is in front of an escape is no backslash that is escaped itself. */
-const IN_JSON = /(?:<|(?<=(?<!\\)(?:\\\\)*)\\u003[cC]):([A-Z](?:\w|\\\\_){0,1999}):(?:>|\\u003[eE])/g;
+const IN_JSON =
+  /(?:<|\\u003[cC](?<=(?<!\\)(?:\\\\)*\\u003[cC])):([A-Z](?:\w|\\\\_){0,1999}):(?:>|\\u003[eE])/g;
 
 /** The start of a pseudonym at the end of a text. */
 const START_IN_TEXT = /<(?::(?:([A-Z][\w\\]*):?)?)?$/;
 const START_IN_JSON =
-  /\\*(?:<|\\u003[cC])(?::(?:([A-Z][\w\\]*)(?::(?:\\(?:u(?:0(?:03?)?)?)?)?)?)?)?$|\\+(?:u(?:0(?:03?)?)?)?$/;
+  /(?<!\\)(?:\\*(?:<|\\u003[cC])(?::(?:([A-Z][\w\\]*)(?::(?:\\(?:u(?:0(?:03?)?)?)?)?)?)?)?|\\+(?:u(?:0(?:03?)?)?)?)$/;
 
 /** Turns back pseudonyms in a text that arrives in pieces. It holds back only what may still become one. */
 export class RestoringStream {

@@ -142,6 +142,18 @@ describe('a full table', () => {
   });
 });
 
+describe('many values', () => {
+  it('that start with the same characters are found in a time that their number does not change', () => {
+    const table = createPseudonyms();
+    const values = Array.from({ length: 10_000 }, (_, i) => `+49170${1_000_000 + i}`);
+    const start = performance.now();
+    for (const value of values) table.pseudonymOf(value, 'pii/contact:phone');
+    expect(table.hide(values.join(' '))).toMatch(/^<:PHONE_1:> .* <:PHONE_10000:>$/);
+    expect(table.hide('+49 '.repeat(25_000))).toBe('+49 '.repeat(25_000));
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+});
+
 describe('with a key', () => {
   it('are the same in each process with the key, which can turn them back', () => {
     const [one, two] = [
@@ -267,6 +279,17 @@ describe('a text in pieces', () => {
       1, 2, 6, 0, 0,
     ]);
     expect(createPseudonyms().stream().write('a <')).toBe('a <');
+  });
+
+  it('may have many backslashes', () => {
+    const table = createPseudonyms();
+    table.pseudonymOf('ada', 'pii/person:name');
+    const many = '\\\\'.repeat(50_000);
+    const start = performance.now();
+    expect(table.restoreJson(`${many}\\u003c:NAME_1:>`)).toBe(`${many}ada`);
+    const stream = table.stream({ json: true });
+    for (let i = 0; i < 100; i++) stream.write(`${many}x`);
+    expect(performance.now() - start).toBeLessThan(3000);
   });
 
   it('never holds more than a pseudonym can be long', () => {
