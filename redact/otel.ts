@@ -6,6 +6,7 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { type Check, checkOptions } from '../operators/internal-redact.ts';
 import { globToExpression } from '../plugins/packs/load-packs.ts';
 import type { Redactor } from './create-redactor.ts';
+import { read } from './errors.ts';
 
 type Resource = ReadableSpan['resource'];
 type LogRecord = Parameters<LogRecordProcessor['onEmit']>[0];
@@ -87,7 +88,8 @@ export class RedactingSpanProcessor implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    this.#next.onEnd(maskedSpan(span, this.#masker));
+    const masked = orNone(() => maskedSpan(span, this.#masker));
+    if (masked !== undefined) this.#next.onEnd(masked);
   }
 
   forceFlush(): Promise<void> {
@@ -122,7 +124,8 @@ export class RedactingLogRecordProcessor implements LogRecordProcessor {
   }
 
   onEmit(...[record, context]: Parameters<LogRecordProcessor['onEmit']>): void {
-    this.#next.onEmit(new MaskedLogRecord(record, this.#masker), context);
+    const masked = orNone(() => new MaskedLogRecord(record, this.#masker));
+    if (masked !== undefined) this.#next.onEmit(masked, context);
   }
 
   enabled(...options: Parameters<NonNullable<LogRecordProcessor['enabled']>>): boolean {
@@ -135,6 +138,15 @@ export class RedactingLogRecordProcessor implements LogRecordProcessor {
 
   shutdown(): Promise<void> {
     return this.#next.shutdown();
+  }
+}
+
+/** Spans and records that a program makes by hand can lack anything. One that cannot be read is left out. */
+function orNone<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
   }
 }
 
@@ -290,7 +302,8 @@ class TelemetryMasker {
   attributes<T extends Attributes | LogAttributes>(attributes: T): T {
     const shown: [string, unknown][] = [];
     const toMask: [string, unknown][] = [];
-    for (const [name, value] of Object.entries(attributes)) {
+    for (const name of Object.keys(attributes ?? {})) {
+      const value = read(attributes, name);
       const policy = this.#policyOf(name);
       if (policy === 'mask') toMask.push([name, value]);
       else if (policy === 'keep') shown.push([name, value]);

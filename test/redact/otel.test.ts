@@ -21,6 +21,7 @@ import {
   BasicTracerProvider,
   BatchSpanProcessor,
   InMemorySpanExporter,
+  type ReadableSpan,
   SimpleSpanProcessor,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
@@ -280,6 +281,34 @@ describe('RedactingSpanProcessor', () => {
       status: { message: '<:unmaskable:>' },
     });
     expect(JSON.stringify(shown)).not.toContain(SECRET);
+  });
+
+  it('takes spans that a program makes by hand, and leaves out what it cannot read', () => {
+    const { tracer, masked } = tracing();
+    tracer.startSpan('by hand').end();
+    const [span] = masked.getFinishedSpans() as [ReadableSpan];
+    const shown: ReadableSpan[] = [];
+    const processor = new RedactingSpanProcessor(redactor, {
+      onStart: () => {},
+      onEnd: (span) => shown.push(span),
+      forceFlush: () => Promise.resolve(),
+      shutdown: () => Promise.resolve(),
+    });
+    const end = (parts: object) => processor.onEnd(Object.assign(Object.create(span), parts));
+    const attributes = {
+      get broken() {
+        throw new Error(SECRET);
+      },
+      password: SECRET,
+    };
+    end({ attributes });
+    end({ attributes: null });
+    end({ resource: null });
+    end({ events: [null] });
+    expect(shown.map(({ attributes }) => attributes)).toEqual([
+      { broken: '<:unmaskable:>', password: '<:password:>' },
+      {},
+    ]);
   });
 });
 
