@@ -158,8 +158,8 @@ class PseudonymTable implements Pseudonyms {
         i++;
         continue;
       }
-      hidden += text.slice(copied, i) + this.#pseudonyms.get(text.slice(i, i + length));
-      i += length;
+      hidden += text.slice(copied, i) + this.#pseudonyms.get(value);
+      i += value.length;
       copied = i;
     }
     return hidden + text.slice(copied);

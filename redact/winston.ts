@@ -1,6 +1,6 @@
 // Masks what winston logs, as a format.
 
-import { stripVTControlCharacters } from 'node:util';
+import { format, stripVTControlCharacters } from 'node:util';
 import type { Redactor } from './create-redactor.ts';
 import { isError, read, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensOf } from './formatted.ts';
@@ -9,6 +9,9 @@ import { redactedFormatted, tokensOf } from './formatted.ts';
 const LEVEL = Symbol.for('level');
 const MESSAGE = Symbol.for('message');
 const SPLAT = Symbol.for('splat');
+
+/** What stands in place of a value that is masked in the message. */
+const REPLACED = '<:redacted:>';
 
 type Info = Record<string | symbol, unknown>;
 
@@ -55,12 +58,29 @@ function redactedInfo(redactor: Redactor, info: Info): Info {
   if (isLevel(info.level, level)) shown.level = info.level;
   if (isTimestamp(info.timestamp)) shown.timestamp = info.timestamp;
   const splat = info[SPLAT] ?? info.splat;
-  if (Array.isArray(splat)) shown[SPLAT] = redactedSplat(redactor, info.message, splat, shown);
-  const line = info[MESSAGE];
+  const hidden = Array.isArray(splat) ? hiddenValues(redactor, info.message, splat) : [];
+  const withoutHidden = (values: readonly unknown[]) =>
+    values.map((value) => (hidden.includes(value as string) ? REPLACED : value));
+  if (Array.isArray(splat)) shown[SPLAT] = withoutHidden(redactedSplat(redactor, info.message, splat, shown));
+  if (Array.isArray(shown.splat)) shown.splat = withoutHidden(shown.splat);
+  let line = info[MESSAGE];
+  if (typeof line === 'string')
+    for (const value of hidden) line = (line as string).replaceAll(JSON.stringify(value), `"${REPLACED}"`);
   if (typeof line === 'string')
     shown[MESSAGE] = line.startsWith('{') ? redactor.redactJson(line) : redactor.redact(line);
   else if (line !== undefined) shown[MESSAGE] = redactor.redact(line);
   return shown;
+}
+
+/** Values of a message that are secrets because of what is around them there. In a list of values, nothing says so. */
+function hiddenValues(redactor: Redactor, message: unknown, splat: readonly unknown[]): readonly string[] {
+  const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+  if (typeof message !== 'string' || !splat.some(isText)) return [];
+  // The format `splat` may have put them into it.
+  const shown = [message, format(message, ...splat)].map((text) => [text, redactor.redact(text)] as const);
+  return splat
+    .filter(isText)
+    .filter((value) => shown.some(([text, masked]) => text.includes(value) && !masked.includes(value)));
 }
 
 /** What is left for the format `splat` after the message, which is set. */

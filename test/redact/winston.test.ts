@@ -121,6 +121,14 @@ describe.each(Object.entries(ORDERS))('redactedFormat %s', (order, format) => {
 });
 
 describe('redactedFormat', () => {
+  it.each(Object.keys(ORDERS))('masks the values of a message object, %s', async (order) => {
+    const format = ORDERS[order] as () => Format;
+    const [line = ''] = await logging(format(), (log) => {
+      log.log({ level: 'info', message: 'user %s, password=%s', splat: ['ada', SECRET] });
+    });
+    expect(JSON.parse(line).splat).toEqual(['ada', '<:redacted:>']);
+  });
+
   it('keeps levels in colours, and what logform knows of an entry', async () => {
     const info = {
       level: '\x1b[32mINFO\x1b[39m',
