@@ -16,8 +16,8 @@ interface Waiting {
   readonly lines: readonly string[];
   readonly data: unknown;
   isChanged: boolean;
-  /** How many of its deltas end with something that may become a pseudonym. */
-  open: number;
+  /** Texts of which a delta in it ends with something that may become a pseudonym. */
+  readonly open: Set<OpenBlock>;
 }
 
 interface OpenBlock {
@@ -41,6 +41,7 @@ export class EventRestorer {
   readonly #blocks = new Map<string, OpenBlock>();
   readonly #waiting: Waiting[] = [];
   #rest = '';
+  #endsWithCr = false;
   #lines: string[] = [];
 
   constructor(pseudonyms: Pseudonyms) {
@@ -49,8 +50,10 @@ export class EventRestorer {
 
   /** The next piece of the stream. Returns what leaves now. */
   write(piece: string): string {
-    const mayEnd = this.#rest.endsWith('\r') || /[\r\n]/.test(piece);
+    // What is left is not read again with each piece.
+    const mayEnd = this.#endsWithCr || /[\r\n]/.test(piece);
     this.#rest += piece;
+    if (piece !== '') this.#endsWithCr = piece.endsWith('\r');
     if (!mayEnd) return '';
     for (let end = LINE_END.exec(this.#rest); end !== null; end = LINE_END.exec(this.#rest)) {
       this.#takeLine(this.#rest.slice(0, end.index), end[0]);
@@ -78,16 +81,24 @@ export class EventRestorer {
     const lines = this.#lines;
     this.#lines = [];
     const text = lines.flatMap((line) => dataOf(line) ?? []).join('\n');
-    const event: Waiting = { lines, data: parsed(text), isChanged: false, open: 0 };
+    const event: Waiting = { lines, data: parsed(text), isChanged: false, open: new Set() };
     this.#waiting.push(event);
     if (!isPlain(event.data)) {
       this.#takeText(event, text);
       return;
     }
-    const deltas = deltasOf(event.data);
+    try {
+      this.#takeData(event, event.data);
+    } catch {
+      // It nests too deeply, or has an object for an index: it stays as it is.
+    }
+  }
+
+  #takeData(event: Waiting, data: Record<string, unknown>): void {
+    const deltas = deltasOf(data);
     for (const delta of deltas) this.#takeDelta(event, delta);
-    if (deltas.length === 0) this.#restoreWhole(event, event.data);
-    for (const prefix of endedBy(event.data, deltas)) this.#endBlocks(prefix);
+    if (deltas.length === 0) this.#restoreWhole(event, data);
+    for (const prefix of endedBy(data, deltas)) this.#endBlocks(prefix);
   }
 
   /** Data that is no JSON, such as `[DONE]`, and comments. */
@@ -116,11 +127,11 @@ export class EventRestorer {
     const text = holder[key] as string;
     const restored = open.stream.write(text);
     // What the event before this one held back is in this one now.
-    if (open.last !== undefined) open.last.event.open--;
+    if (open.last !== undefined) open.last.event.open.delete(open);
     open.last = undefined;
     if (open.stream.held > 0) {
       open.last = { event, delta };
-      event.open++;
+      event.open.add(open);
     }
     if (restored === text) return;
     holder[key] = restored;
@@ -138,9 +149,9 @@ export class EventRestorer {
   #leaving(): string {
     let text = '';
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      if (first.open > 0) {
+      if (first.open.size > 0) {
         if (this.#waiting.length <= MOST_WAITING) break;
-        for (const open of this.#blocks.values()) if (open.last?.event === first) settle(open);
+        for (const open of first.open) settle(open);
       }
       text += written(first);
       this.#waiting.shift();
@@ -155,7 +166,7 @@ function settle(open: OpenBlock): void {
   if (open.last === undefined) return;
   const { event, delta } = open.last;
   delta.holder[delta.key] = `${delta.holder[delta.key]}${rest}`;
-  event.open--;
+  event.open.delete(open);
   open.last = undefined;
 }
 

@@ -310,6 +310,51 @@ describe.each(Object.entries(PROTOCOLS))('a stream of %s', (_, write) => {
   });
 });
 
+describe('a stream of events', () => {
+  async function restored(pieces: readonly string[]): Promise<string> {
+    const { redactor } = knowing();
+    const parts = new ReadableStream({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece));
+        controller.close();
+      },
+    });
+    const headers = { 'content-type': 'text/event-stream' };
+    const fetch = redactFetch(() => Promise.resolve(new Response(parts, { headers })), { redactor });
+    return (await fetch('http://localhost/')).text();
+  }
+
+  it.each([
+    ['nests too deeply', `{"a":${'['.repeat(20_000)}"<:EMAIL_1:>"${']'.repeat(20_000)}}`],
+    [
+      'has an object for an index',
+      '{"choices":[{"index":{"toString":1},"delta":{"content":"<:EMAIL_1:>"}}]}',
+    ],
+  ])('has an event as it came that %s', async (_, data) => {
+    const others = 'data: {"choices":[{"index":0,"delta":{"content":"to <:EMAIL_1:>"}}]}\n\n';
+    const text = await restored([`data: ${data}\n\n`, others]);
+    expect(text).toBe(
+      `data: ${data}\n\n${others.replace('<:EMAIL_1:>', JSON.stringify(VALUE).slice(1, -1))}`,
+    );
+  });
+
+  it('takes a time that grows with its length only', async () => {
+    const start = performance.now();
+    const long = [
+      'data: {"choices":[{"index":0,"delta":{"content":"',
+      ...Array(30_000).fill('a'.repeat(64)),
+      '"}}]}\n\n',
+    ];
+    expect(await restored(long)).toBe(long.join(''));
+    const open = Array.from(
+      { length: 10_000 },
+      (_, i) => `data: {"choices":[{"index":${i},"delta":{"content":"<"}}]}\n\n`,
+    );
+    expect(await restored(open)).toBe(open.join(''));
+    expect(performance.now() - start).toBeLessThan(8000);
+  }, 20_000);
+});
+
 describe('an answer', () => {
   it('of JSON is restored, with headers that are true', async () => {
     const call = { function: { name: 'send', arguments: ARGUMENTS } };
