@@ -90,7 +90,8 @@ function withFiles(original: unknown, masked: unknown, redactor: Redactor, unmas
   if (!isPlain(original) || !isPlain(masked)) return masked;
   if (FILES.has(original.type) && 'data' in original) {
     const { data } = original;
-    const isUrl = data instanceof URL || /^https?:/i.test(String(data));
+    // A URL of another kind, such as `data:`, has the file in it.
+    const isUrl = /^https?:/i.test(String(data));
     const isClean = isUrl && redactor.redact(String(data)) === String(data);
     if (isClean || unmaskable === 'pass') return { ...masked, data };
     throw new MaskError(

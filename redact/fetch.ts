@@ -1,4 +1,10 @@
-import { type Checks, checkOptions, MaskError } from '../operators/internal-redact.ts';
+import {
+  type Checks,
+  checkOptions,
+  MaskError,
+  parseExact,
+  stringifyExact,
+} from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
 import { maskModelRequest, type Unmaskable } from './mask-model-request.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
@@ -45,7 +51,7 @@ export function redactFetch(
 ): typeof globalThis.fetch {
   checkOptions('redactFetch', { redactor, ...options }, REDACT_FETCH_CHECKS);
   const { unmaskable = 'refuse' } = options;
-  const maskJson = (text: string) => JSON.stringify(maskModelRequest(JSON.parse(text), redactor, unmaskable));
+  const maskJson = (text: string) => stringifyExact(maskModelRequest(parseExact(text), redactor, unmaskable));
   return async (input, init) => {
     const response = await fetch(...(await maskedCall(input, init, unmaskable, maskJson)));
     return redactor.pseudonyms === undefined ? response : restored(response, redactor.pseudonyms);

@@ -27,7 +27,10 @@ const ARGUMENTS = new RegExp(
 );
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
-const LONG = 1024;
+/** Where images, audio and files are, however small they are. */
+const FILE = /\.(?:source\.data|input_audio\.data|file_data)$/;
+/** So much base64 is a file, also within a text, and in lines as in e-mails. */
+const LONG_BASE64 = /(?<![\w+/-])(?:[\w+/-]{1024}|(?:[\w+/-]{60,76}(?:\r?\n)){16})/;
 
 /**
  * Masks the body of a request to a model by its values. Names and ids of the protocol stay.
@@ -39,7 +42,7 @@ export function maskModelRequest(body: unknown, redactor: Redactor, unmaskable: 
     if (NAMES.test(path) && NAME.test(text)) return text;
     if (SEALED.test(path) && BASE64.test(text)) return text;
     if (ARGUMENTS.test(path)) return redactor.redactJson(text);
-    if (!isBinary(text)) return undefined;
+    if (!isBinary(text) && !(FILE.test(path) && BASE64.test(text))) return undefined;
     if (unmaskable === 'pass') return text;
     throw new MaskError(
       'redactFetch has sent nothing, because the request has an image, audio, a file or other binary data in it, which cannot be ' +
@@ -48,7 +51,7 @@ export function maskModelRequest(body: unknown, redactor: Redactor, unmaskable: 
   });
 }
 
-const isBinary = (text: string) => DATA_URL.test(text) || (text.length >= LONG && BASE64.test(text));
+const isBinary = (text: string) => DATA_URL.test(text) || LONG_BASE64.test(text);
 
 /**
  * Puts strings into a masked value in place of those that were masked.

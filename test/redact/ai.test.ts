@@ -154,6 +154,13 @@ describe('the middleware for `ai`', () => {
     );
   });
 
+  it('refuses a URL that has a file in it', async () => {
+    const { transformParams } = redactMiddleware({ redactor: createRedactor() });
+    const file = { type: 'file', data: new URL('data:image/png;base64,iVBORw0K'), mediaType: 'image/png' };
+    const params = { prompt: [{ role: 'user', content: [file] }] } as never;
+    await expect(transformParams?.({ params } as never)).rejects.toMatchObject({ name: 'MaskError' });
+  });
+
   it('refuses a file, unless it may pass', async () => {
     const data = Uint8Array.of(1, 2, 3);
     const messages = [

@@ -187,12 +187,23 @@ describe('a request', () => {
   });
 });
 
+it('keeps the digits of integers', async () => {
+  const { post } = client();
+  server.json({});
+  await post('/v1', { seed: 1 }, { body: '{"seed":12345678901234567890}' });
+  expect(server.seen.at(-1)?.body).toBe('{"seed":12345678901234567890}');
+});
+
 describe('what cannot be masked', () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBORw0K'.repeat(20)}` } };
   const file = {
     type: 'document',
     source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x'.repeat(200) },
   };
+  const content = (data: string) => ({
+    body: JSON.stringify({ messages: [{ role: 'user', content: [{ type: 'text', text: data }] }] }),
+  });
+  const small = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0K' } };
   const form = () => {
     const data = new FormData();
     data.append('file', new Blob([text]), 'batch.jsonl');
@@ -206,6 +217,12 @@ describe('what cannot be masked', () => {
     ['a body that is compressed', () => ({ body: '{}', headers: { 'content-encoding': 'gzip' } })],
     ['a form of the web', () => ({ body: new URLSearchParams({ input: text }), headers: {} })],
     ['an image', () => ({ body: JSON.stringify({ messages: [{ role: 'user', content: [image] }] }) })],
+    ['a small image', () => ({ body: JSON.stringify({ messages: [{ role: 'user', content: [small] }] }) })],
+    [
+      'an image within a text',
+      () => content(`See ![it](data:image/png;base64,${'iVBORw0K'.repeat(200)}), and answer.`),
+    ],
+    ['a file in lines of base64', () => content(`It:\n${`${'JVBERi0x'.repeat(9)}\r\n`.repeat(20)}`)],
     ['a file', () => ({ body: JSON.stringify({ messages: [{ role: 'user', content: [file] }] }) })],
   ];
 
