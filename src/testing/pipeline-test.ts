@@ -29,7 +29,7 @@ import { shownEntry } from './shown-entry.ts';
 import { standInBuffer } from './stand-in-buffer.ts';
 import { resumesAfterRestart, standInCollector } from './stand-in-collector.ts';
 import { standInForwarder } from './stand-in-forwarder.ts';
-import { replacePlugins, testHost, tracedForwarder, tracedProcessor } from './stand-ins.ts';
+import { replacePlugins, testHost, tracedForwarder, tracedProcessor, withoutAudit } from './stand-ins.ts';
 import type { InstantRecorder } from './stepped-run.ts';
 import type { TestPipelineOptions } from './test-pipeline.ts';
 import { Letters, type Trace, TraceRecorder, type TraceRow } from './trace.ts';
@@ -245,6 +245,9 @@ export class PipelineTest {
     const isReal = ({ traits }: CollectPlugin | ForwardPlugin) =>
       files !== undefined && traits?.virtualFiles === true;
     const jitter = jitterOf(this.#options);
+    const processors = Object.fromEntries(
+      Object.entries(this.#config.processors).map(([name, entry]) => [name, withoutAudit(entry)]),
+    );
     return {
       ...this.#config,
       collectors: replacePlugins(this.#config.collectors, (entry) => {
@@ -268,7 +271,7 @@ export class PipelineTest {
           onAssumed: (what) => this.#assumptions.add(`collector ${name} (${entry.plugin}): ${what}`),
         });
       }),
-      processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) => {
+      processors: replacePlugins(processors, ({ name, loaded_plugin }) => {
         const comparison = FormComparison.of(loaded_plugin);
         if (comparison !== undefined) this.#comparisons.set(name, comparison);
         return tracedProcessor(loaded_plugin, this.#letters, {

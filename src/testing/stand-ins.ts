@@ -192,6 +192,13 @@ export function replacePlugins<P extends Plugin>(
   );
 }
 
+/** A file in which a mask lists what it has found must not get the findings of a test or a recording as well. */
+export function withoutAudit<C extends PluginConfig>(entry: C): C {
+  if (!('audit' in entry)) return entry;
+  const { audit: _, ...settings } = entry as Record<string, unknown>;
+  return copyOf(entry, settings);
+}
+
 /** A copy of an entry with other settings, or another plugin. */
 export function copyOf<C extends PluginConfig>(
   entry: C,

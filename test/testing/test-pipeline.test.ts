@@ -1,10 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
 import { defineProcessor } from '../../src/sdk/define-plugin.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import { marbles, testPipeline } from '../../src/testing/index.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const inFolder = tempFolder();
 
 const config = (pipeline: object = {}, more: object = {}) => ({
   collectors: {
@@ -28,6 +32,17 @@ const config = (pipeline: object = {}, more: object = {}) => ({
 });
 
 describe('testPipeline', () => {
+  it('writes no audit of what masks have found', async () => {
+    const path = inFolder('audit.jsonl');
+    const secrets = { plugin: 'redact', rules: { KEY: 'k-[0-9]+' }, audit: { path } };
+    const run = await testPipeline(config({}, { processors: { secrets } }), {
+      collect: { web: { marbles: 'a|', values: { a: 'user k-123' } } },
+    });
+    const source = '/var/log/web.log';
+    expect(run.forwarded('archive')).toEqual(marbles('a', { a: { line: 'user <:KEY:>', source } }));
+    expect(existsSync(path)).toBe(false);
+  });
+
   it('says what every forwarder got, and when', async () => {
     const run = await testPipeline(config({ forward: ['archive', 'live'] }), {
       collect: {

@@ -10,7 +10,7 @@ import type { ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { pluginContext } from '../plugin-context.ts';
-import { copyOf, testHost } from '../stand-ins.ts';
+import { testHost, withoutAudit } from '../stand-ins.ts';
 
 export type Processor = PluginConfig<ProcessPlugin>;
 
@@ -132,13 +132,6 @@ function resultsNow(returned: unknown): readonly CollectedEvent[] | undefined {
     })
     .unsubscribe();
   return isComplete ? results : undefined;
-}
-
-/** A file in which a mask lists what it has found must not get the findings of a recording as well. */
-export function withoutAudit<C extends PluginConfig>(entry: C): C {
-  if (!('audit' in entry)) return entry;
-  const { audit: _, ...settings } = entry as Record<string, unknown>;
-  return copyOf(entry, settings);
 }
 
 function contextOf(config: PluginConfig, signal: AbortSignal): PipelineRunContext<never> {

@@ -4,8 +4,7 @@ import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { availableResults, isMask, type ProcessPlugin, streamResults } from '../../sdk/plugin.ts';
-import { replacePlugins, tracedJoining, tracedProcessor } from '../stand-ins.ts';
-import { withoutAudit } from './run-processor.ts';
+import { replacePlugins, tracedJoining, tracedProcessor, withoutAudit } from '../stand-ins.ts';
 
 /** What a mask of the pipeline still replaced in a recorded event. */
 export interface MaskFinding {
