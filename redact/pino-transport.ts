@@ -36,7 +36,10 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
       else open().then(() => done(), done);
     },
     transform(chunk: string | Buffer, _encoding, done) {
-      const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n');
+      const text = typeof chunk === 'string' ? chunk : decoder.write(chunk);
+      rest += text;
+      // A line that goes on is not read again with each chunk.
+      const lines = text.includes('\n') ? rest.split('\n') : [rest];
       rest = lines.pop() as string;
       const masked = lines.map((line) => `${redactLine(redactor, line)}\n`).join('');
       // Without a next step, nothing would ever be read.
@@ -50,7 +53,13 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
     },
     destroy(error, done) {
       if (output === undefined) return done(error);
+      // One that has failed does not always close.
+      if (error !== null) {
+        output.destroy();
+        return done(error);
+      }
       output.once('close', () => done(error));
+      output.once('error', done);
       output.end();
     },
   });
@@ -62,6 +71,7 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
       mkdir: mkdir === true,
       sync: false,
     }) as unknown as Output;
+    output.on('error', (error) => transport.destroy(error));
     // `destroy` ends it, and waits until it has closed.
     transport.pipe(output, { end: false });
   }
@@ -73,4 +83,4 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
 export default redactTransport;
 
 /** A SonicBoom, which is what a `Writable` is for `pipe`. */
-type Output = NodeJS.WritableStream;
+type Output = NodeJS.WritableStream & { destroy(): void };

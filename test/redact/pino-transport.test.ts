@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import redactTransport from '../../redact/pino-transport.ts';
 import { upToDateBuild } from '../support/build.ts';
@@ -84,6 +86,14 @@ describe('millrace/pino/transport', () => {
       options: { redactor: { packs: ['secrets/context'], action: { default: { mask_char: '*' } } } },
     });
     expect(text).toContain('"msg":"password=***********"');
+  });
+
+  it('fails when its file does, and closes', async () => {
+    const transport = redactTransport({ destination: join(tmpdir(), 'no', 'such', 'folder', 'app.log') });
+    const failed = new Promise((resolve) => transport.on('error', resolve));
+    const closed = new Promise<void>((resolve) => transport.on('close', resolve));
+    expect(await failed).toMatchObject({ code: 'ENOENT' });
+    await closed;
   });
 
   it('masks lines wherever they are cut', async () => {
