@@ -18,14 +18,17 @@ export { Redactor } from './masks/redact/redactor.ts';
 export { LEAST_HELD, MOST_HELD } from './masks/redact/stream-masker.ts';
 export {
   ANY_OBJECT,
+  argumentError,
   atLeast,
   BOOLEAN,
   type Check,
   type Checks,
   COUNT,
-  COUNT_FROM_0,
   checkOptions,
   checkValue,
+  hasMethods,
+  kindOf,
+  NOT_EMPTY,
   ONE_CHARACTER,
   STRINGS,
   TEXT,

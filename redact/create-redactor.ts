@@ -1,30 +1,18 @@
 import {
-  ANY_OBJECT,
   atLeast,
-  BOOLEAN,
-  type Check,
-  type Checks,
-  COUNT,
-  COUNT_FROM_0,
   type Confidence,
   checkOptions,
-  checkValue,
-  compileExpression,
-  costOf,
   type EntropyRuleOptions,
   LEAST_HELD,
   type Masked,
   MOST_HELD,
   mapStrings,
   maskJson,
-  ONE_CHARACTER,
   PieceMasker,
   type RedactedStream,
   type RedactRule,
   Redactor as Rules,
-  STRINGS,
   TEXT,
-  UNIT,
   UNMASKABLE,
 } from '../operators/internal-redact.ts';
 import {
@@ -34,6 +22,8 @@ import {
   keptKeys,
   replaceByActions,
 } from '../plugins/masks/redact-actions.ts';
+import { checkArgument, PSEUDONYMS } from './check-redactor.ts';
+import { checkRedactorOptions } from './check-redactor-options.ts';
 import { packRules } from './packs.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
 
@@ -119,72 +109,6 @@ export interface Redactor {
 
 const LONGEST = 4_000_000;
 
-const CHECKS: Checks<RedactorOptions> = {
-  packs: (value) =>
-    typeof value === 'string' || STRINGS(value) === true || 'a name of a pack, or an array of them',
-  disable: STRINGS,
-  rules: ANY_OBJECT,
-  confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
-  allow: ANY_OBJECT,
-  decode: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
-  entropy: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
-  action: ANY_OBJECT,
-  pseudonyms: ANY_OBJECT,
-  fields: ANY_OBJECT,
-  keys: STRINGS,
-  maxLength: COUNT,
-};
-
-/** What is misspelt inside an option would be ignored, or fail whenever something is masked. */
-function checkRedactorOptions(options: RedactorOptions): void {
-  checkOptions('createRedactor', options, CHECKS);
-  const { allow = {}, decode, entropy, rules = {}, action = {}, fields = {} } = options;
-  checkOptions('createRedactor: allow', allow, { values: STRINGS, keys: STRINGS });
-  checkOptions('createRedactor: decode', decode || {}, {
-    json: COUNT_FROM_0,
-    percent: BOOLEAN,
-    base64: COUNT_FROM_0,
-  });
-  checkOptions('createRedactor: entropy', entropy || {}, {
-    threshold: UNIT,
-    length: atLeast(2),
-    delimiters: TEXT,
-    trim: TEXT,
-  });
-  checkEach(
-    'rules',
-    rules,
-    (rule) => typeof Object(rule).match === 'string' || TEXT(rule) === true || A_RULE,
-  );
-  checkEach('action', action, (value) => isAction(value) || `'name' or ${AN_ACTION}`);
-  checkEach(
-    'fields',
-    fields,
-    (value) =>
-      isAction(value) || POLICIES.includes(value) || `'keep', 'drop', 'mask', 'name' or ${AN_ACTION}`,
-  );
-}
-
-function checkEach(option: string, values: object, check: Check): void {
-  for (const [name, value] of Object.entries(values)) {
-    checkValue('createRedactor', `${JSON.stringify(name)} of ${option}`, value, check);
-  }
-}
-
-const POLICIES: readonly unknown[] = ['keep', 'drop', 'mask'];
-const A_RULE = 'an expression, or an object with one as its match';
-const AN_ACTION =
-  'an object with one of keep_last (1 or more), mask_char (one character), and hmac (a key, and 1 to 64 as its length)';
-
-function isAction(value: unknown): boolean {
-  if (value === 'name') return true;
-  const { keep_last, mask_char, hmac } = Object(value) as Record<string, unknown>;
-  if (Object.keys(Object(value)).length !== 1) return false;
-  const { key, length = 1 } = Object(hmac) as Record<string, unknown>;
-  const isHash = typeof key === 'string' && key !== '' && COUNT(length) === true && (length as number) <= 64;
-  return isHash || COUNT(keep_last) === true || ONE_CHARACTER(mask_char) === true;
-}
-
 /**
  * Returns a redactor, which applies the packs of rules of the processor `redact`. Creating one takes some milliseconds, so create it
  * once. All of its methods are synchronous.
@@ -221,7 +145,6 @@ class SharedRules {
   constructor(options: RedactorOptions) {
     const { packs, disable, rules = {}, confidence = 'medium', allow = {}, decode = {} } = options;
     const { entropy, action = {} } = options;
-    refuseSlow(rules);
     const replace = replaceByActions({ action });
     const policies = policiesOf(options);
     const isFieldMask = fieldMasksOf(policies);
@@ -295,6 +218,7 @@ class PackRedactor implements Redactor {
   }
 
   redactJson(json: string): string {
+    checkArgument('redactJson', 'the document', json, TEXT);
     if (json.length > this.#maxLength) return JSON.stringify(this.#replaced());
     return maskJson(json, { value: (value) => this.redact(value), text: (text) => this.#text(text) });
   }
@@ -310,6 +234,7 @@ class PackRedactor implements Redactor {
   }
 
   withPseudonyms(pseudonyms: Pseudonyms): Redactor {
+    checkArgument('withPseudonyms', 'pseudonyms', pseudonyms, PSEUDONYMS);
     return new PackRedactor(this.#shared, this.#maxLength, pseudonyms);
   }
 
@@ -335,17 +260,4 @@ function policiesOf({
   keys = [],
 }: RedactorOptions): Readonly<Record<string, FieldPolicyOption>> {
   return { ...fields, ...Object.fromEntries(keys.map((key) => [key, 'mask' as const])) };
-}
-
-/** Nothing bounds the time of expressions here. Those of packs are bounded by tests. */
-function refuseSlow(rules: Readonly<Record<string, string | RedactRule>>): void {
-  for (const [name, rule] of Object.entries(rules)) {
-    const { source, flags } = compileExpression(typeof rule === 'string' ? rule : rule.match, name);
-    const { ambiguity } = costOf(new RegExp(source, flags));
-    if (ambiguity === undefined) continue;
-    throw new TypeError(
-      `createRedactor: the expression of the rule ${JSON.stringify(name)} could take exponential time, because it can match ` +
-        'the same text in many ways; write it so that each repetition can end in one place only',
-    );
-  }
 }

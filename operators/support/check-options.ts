@@ -149,7 +149,8 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function kindOf(value: unknown): string {
+/** A value without its content: `a string`, `a value of type RegExp`. */
+export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return `a ${typeof value}`;
   return `a value of type ${Object.prototype.toString.call(value).slice(8, -1)}`;

@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { compileExpression } from '../../operators/index.ts';
 import { steadyClock } from '../../operators/internal.ts';
-import { compileRedactRules, ENTROPY_RULE, KEY_FRAGMENT } from '../../operators/internal-masks.ts';
-import { keyMatcher } from '../../operators/internal-redact.ts';
+import { compileRedactRules } from '../../operators/internal-masks.ts';
 import {
   type ConfigProblem,
   configFolder,
@@ -17,19 +15,17 @@ import {
   seconds,
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../expressions/mask-rule-schema.ts';
+import { allowProblems, fieldProblem, masksNothing, ruleNameProblems } from '../masks/option-problems.ts';
 import { type HashAction, keyOf, keysOf } from '../masks/redact-actions.ts';
 import { redacting } from '../masks/redact-masking.ts';
 import {
   DEFAULT_PACKS,
-  globToExpression,
-  isDisabled,
   type NamedPack,
   nameOfPack,
   packNames,
   packsOf,
   resolvePackRules,
 } from '../packs/load-packs.ts';
-import { matchesMostSecrets } from '../packs/matches-most-secrets.ts';
 import { readPacks } from '../packs/outside-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
@@ -323,102 +319,28 @@ function ownRuleProblems({ rules, confidence }: RedactProcessConfig): ConfigProb
   });
 }
 
-/** Ids and patterns that name no rule: a rule that is meant to be off masks, or an action never replaces anything. */
-function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
-  const { packs, rules, disable, action, entropy, confidence } = config;
+/** Ids and patterns that name no rule. */
+function namedRuleProblems({ packs, ...config }: RedactProcessConfig): ConfigProblem[] {
   const ofPacks = Object.keys(resolvePackRules(packs));
-  const all = [...Object.keys(rules), ...ofPacks];
-  const problems = disable.flatMap((pattern, index): ConfigProblem[] => {
-    if (matchesOne(pattern, ofPacks)) return [];
-    const message = Object.hasOwn(rules, pattern)
-      ? `${pattern} is a rule of \`rules\`, and \`disable\` is for rules of packs; remove it from \`rules\` instead`
-      : `\`disable\` must name a rule of the packs here (${packs.map(nameOfPack).join(', ') || 'none'}), and ${pattern || 'an empty string'} names none; ` +
-        '`millrace packs NAME` lists the ids of the rules of a pack';
-    return [{ path: ['disable', index], message, suggestion: nearestRule(pattern, ofPacks) }];
-  });
-  const hasEntropy = entropy === undefined ? confidence === 'low' : entropy !== false;
-  const isAllDisabled = ofPacks.length > 0 && ofPacks.every((id) => isDisabled(id, disable));
-  if (isAllDisabled && Object.keys(rules).length === 0 && !hasEntropy) {
+  const names = packs.map(nameOfPack);
+  const howToList = '`millrace packs NAME` lists the ids of the rules of a pack';
+  const problems = ruleNameProblems({ ...config, ofPacks, packs: names, nearest, howToList });
+  if (ofPacks.length > 0 && masksNothing({ ...config, ofPacks })) {
     const message =
       'this disables every rule, so nothing would be masked; remove the processor if that is meant';
     problems.push({ path: ['disable'], message });
   }
-  for (const pattern of Object.keys(action)) {
-    if (pattern === 'default' || matchesOne(pattern, [...all, ENTROPY_RULE, KEY_FRAGMENT])) continue;
-    const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect`;
-    problems.push({ path: ['action', pattern], message, suggestion: nearestRule(pattern, all) });
-  }
   return problems;
 }
 
-const matchesOne = (pattern: string, ids: readonly string[]) =>
-  ids.some((id) => globToExpression(pattern).test(id));
-
-/** A rule without its pack is the one of that name; other names may be misspelt, or those of all rules of a pack. */
-function nearestRule(pattern: string, ids: readonly string[]): string | undefined {
-  const ofPacks = [...new Set(ids.map((id) => id.replace(/:.*/, ':*')))];
-  return (
-    ids.find((id) => id.endsWith(`:${pattern}`)) ?? nearest(pattern, pattern.endsWith('*') ? ofPacks : ids)
-  );
-}
-
-/** Keys of values that are to be masked, and of text. A pattern for most of them is no pattern for values that are no secrets. */
-const USUAL_KEYS = [
-  ...['password', 'api_key', 'accessToken', 'client_secret', 'authorization', 'cookie', 'session_id'],
-  ...['user.email', 'user_name', 'card_number', 'message', 'log', 'line', 'request.body', 'error.stack'],
-];
-const KEEPS_MOST =
-  'this pattern matches most keys, so hardly anything would be masked; write one for keys whose values are no secrets, such as *_id';
-
-/** Whether hardly any key is left whose values are masked. */
-function keepsMost(pattern: string): boolean {
-  const matches = keyMatcher([pattern]);
-  const kept = USUAL_KEYS.filter((key) => matches(key) || matches(key.slice(key.lastIndexOf('.') + 1)));
-  return kept.length >= USUAL_KEYS.length / 3;
-}
-
-/** Policies that would turn masking off, or that do nothing. */
+/** Policies that would turn masking off, or that do nothing, and hashes without a key. */
 function fieldProblems({ fields }: RedactProcessConfig): ConfigProblem[] {
   return Object.entries(fields).flatMap(([pattern, action]): ConfigProblem[] => {
     const path = ['fields', pattern];
-    if (!/[\p{L}\p{N}*]/u.test(pattern) || /^\.|\.\.|\.$/.test(pattern)) {
-      const message =
-        'a pattern of `fields` must be the path of a field in `data`, such as user.email, or a key, such as trace_id; `*` stands for any characters';
-      return [{ path, message }];
-    }
-    if (action === 'keep') {
-      if (keepsMost(pattern)) return [{ path, message: KEEPS_MOST }];
-      if (['line', 'message', 'msg', 'log'].some(keyMatcher([pattern]))) {
-        const message = 'this keeps the text of events, in which no secret would then be masked';
-        return [{ path, severity: 'warning', message }];
-      }
-    }
+    const problem = fieldProblem(pattern, action);
+    if (problem !== undefined) return [{ path, ...problem }];
     return typeof action === 'object' && 'hmac' in action ? hashProblems(action.hmac, [...path, 'hmac']) : [];
   });
-}
-
-/** Allowed values and keys that would turn masking off, or that do nothing. */
-function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
-  const values = allow.values.flatMap((source, index): ConfigProblem[] => {
-    const path = ['allow', 'values', index];
-    const { source: js, flags } = compileExpression(source);
-    const expression = new RegExp(js, flags.replace('g', ''));
-    if (!matchesMostSecrets((value) => expression.test(value))) return [];
-    const message =
-      'this expression matches every value, or most random ones, so hardly anything would be masked; it is searched anywhere in a value: write one ' +
-      "for the values that are no secrets, such as '^build-[0-9]+$'";
-    return [{ path, message }];
-  });
-  const keys = allow.keys.flatMap((key, index): ConfigProblem[] => {
-    const path = ['allow', 'keys', index];
-    if (!/[\p{L}\p{N}]/u.test(key)) {
-      const message =
-        '`allow.keys` must have names of keys, such as trace_id, or patterns, such as *_id, with letters or digits';
-      return [{ path, message }];
-    }
-    return keepsMost(key) ? [{ path, message: KEEPS_MOST }] : [];
-  });
-  return [...values, ...keys];
 }
 
 /** `process` emits the event with every secret in it masked. Fails on what cannot be masked. */

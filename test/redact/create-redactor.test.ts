@@ -297,28 +297,28 @@ describe('options', () => {
     [{ maxLength: 0 }, 'maxLength'],
     [{ confidence: 'some' }, 'confidence'],
     [{ packs: 'secrets/none' }, 'there is no pack secrets/none'],
-    [{ allow: { values: 'test' } }, 'allow: values must be an array of strings'],
-    [{ allow: { key: ['id'] } }, "unknown option 'key'"],
-    [{ decode: { layers: 1 } }, "unknown option 'layers'"],
+    [{ allow: { values: 'test' } }, 'allow.values must be an array of expressions'],
+    [{ allow: { key: ['id'] } }, "unknown option 'allow.key'"],
+    [{ decode: { layers: 1 } }, "unknown option 'decode.layers'"],
     [{ decode: { base64: -1 } }, 'base64'],
-    [{ entropy: { treshold: 0.5 } }, "unknown option 'treshold'"],
+    [{ entropy: { treshold: 0.5 } }, "unknown option 'entropy.treshold'"],
     [{ entropy: { threshold: 5 } }, 'threshold must be a number in [0, 1]'],
     [{ rules: { NONE: 5 } }, 'NONE'],
     [{ rules: { NONE: { expression: 'a' } } }, 'NONE'],
-    [{ action: { default: 'mask' } }, `"default" of action must be 'name' or an object`],
+    [{ action: { default: 'mask' } }, "action.default must be 'name' or one of"],
     [{ action: { default: {} } }, 'default'],
     [{ action: { default: { keep_last: '4' } } }, 'keep_last'],
     [{ action: { default: { mask_char: '' } } }, 'mask_char'],
     [{ action: { default: { hmac: {} } } }, 'hmac'],
     [{ action: { default: { hmac: { key: 'k', length: 0 } } } }, 'hmac'],
     [{ action: { default: { mask_char: '*', keep_last: 4 } } }, 'one of'],
-    [{ fields: { ssn: null } }, '"ssn" of fields must be'],
-    [{ fields: { ssn: {} } }, '"ssn" of fields must be'],
+    [{ fields: { ssn: null } }, 'fields.ssn must be'],
+    [{ fields: { ssn: {} } }, 'fields.ssn must be'],
     [{ rules: { BAD: '(' } }, 'BAD'],
     [{ rules: { SLOW: '(a+)+$' } }, 'SLOW'],
   ])('%p is refused, with its name', (options, name) => {
     expect(() => createRedactor(options as object)).toThrow(name);
-    expect(() => createRedactor(options as object)).not.toThrow(/Cannot|undefined/);
+    expect(() => createRedactor(options as object)).not.toThrow(/Cannot|not a function/);
   });
 
   it('of a stream are checked', () => {

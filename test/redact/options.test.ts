@@ -1,0 +1,182 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRedactor, packRules } from '../../redact/index.ts';
+
+const SECRET = 'Tr0ub4dor&3';
+
+/** What a call throws. */
+function thrownBy(work: () => unknown): Error & { readonly code?: string } {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('createRedactor refuses', () => {
+  it.each<readonly [kind: string, options: unknown, message: string]>([
+    ['what is no object', 'all', 'the options must be an object'],
+    ['a list as options', ['all'], 'the options must be an object'],
+    ['no options', null, 'the options must be an object'],
+
+    ['an option that is misspelt', { pack: 'all' }, "unknown option 'pack'"],
+    ['an option of allow', { allow: { key: ['id'] } }, "unknown option 'allow.key'"],
+    ['an option of decode', { decode: { base65: 1 } }, "unknown option 'decode.base65'"],
+    ['an option of entropy', { entropy: { treshold: 1 } }, "unknown option 'entropy.treshold'"],
+    ['an action', { action: { default: { foo: 1 } } }, "unknown option 'action.default.foo'"],
+    ['an option of hmac', { action: { default: { hmac: { key_env: 'K' } } } }, 'action.default.hmac.key_env'],
+    ['an option of a rule', { rules: { X: { mach: 'a' } } }, "unknown option 'rules.X.mach'"],
+    ['an option of a block', { rules: { X: { match: 'a', block: { begin: 'a' } } } }, 'rules.X.block.begin'],
+    ['a mode', { rules: { X: { match: 'a', check: { name: 'luhn', mode: 'of' } } } }, 'rules.X.check.mode'],
+
+    ['packs of another type', { packs: 5 }, 'packs must be the name of a pack'],
+    ['a pack of another type', { packs: ['default', null] }, 'packs[1] must be'],
+    ['a pack without a name', { packs: '' }, 'packs must be'],
+    ['a list as allow', { allow: ['x'] }, 'allow must be an object with values or keys'],
+    [
+      'keys that are no list',
+      { allow: { keys: 'password' } },
+      'allow.keys must be an array of names of keys',
+    ],
+    ['values that are no list', { allow: { values: SECRET } }, 'allow.values must be an array'],
+    ['a value that is no expression', { allow: { values: [/a/] } }, 'allow.values[0] must be an expression'],
+    ['an empty place of a list', { keys: Array(1) }, 'keys[0] must be a string'],
+    ['a Map of rules', { rules: new Map([['X', 'a']]) }, 'rules must be an object with rules by their names'],
+    ['a list of rules', { rules: ['a'] }, 'rules must be an object with rules by their names'],
+    ['an empty expression', { rules: { X: '' } }, 'rules.X must be an expression as a string'],
+    ['a RegExp', { rules: { X: /a/ } }, 'not a value of type RegExp; write its source'],
+    ['a RegExp in a rule', { rules: { X: { match: /a/ } } }, 'rules.X.match must be an expression'],
+    ['a rule without an expression', { rules: { X: { mask: 1 } } }, 'rules.X.match must be an expression'],
+    [
+      'a rule that is none',
+      { rules: { X: null } },
+      'rules.X must be an expression as a string, or an object',
+    ],
+    ['a check that there is not', { rules: { X: { match: 'a', check: 'lun' } } }, 'lun'],
+    ['a group that there is not', { rules: { X: { match: 'a', mask: 1 } } }, 'X'],
+    ['a layer', { decode: { json: '2' } }, 'decode.json must be an integer from 0 to 4'],
+    ['too many layers', { decode: { base64: 5 } }, 'decode.base64 must be an integer from 0 to 4, not 5'],
+    ['decode that is true', { decode: true }, 'decode must be false, or an object'],
+    ['a threshold', { entropy: { threshold: 5 } }, 'entropy.threshold must be a number in [0, 1], not 5'],
+    ['a word as an action', { action: { default: 'mask' } }, "action.default must be 'name' or one of"],
+    ['an empty action', { action: { default: {} } }, 'action.default must be'],
+    ['two actions', { action: { default: { keep_last: 1, mask_char: '*' } } }, 'action.default must be'],
+    ['two characters', { action: { default: { mask_char: 'ab' } } }, 'action.default.mask_char must be'],
+    ['a string as a number', { action: { default: { keep_last: '4' } } }, 'action.default.keep_last must be'],
+    ['too many characters', { action: { default: { keep_last: 65 } } }, 'an integer from 1 to 64, not 65'],
+    ['a string as hmac', { action: { default: { hmac: SECRET } } }, 'action.default.hmac must be an object'],
+    ['hmac without a key', { action: { default: { hmac: {} } } }, 'action.default.hmac.key must be a string'],
+    ['an empty key', { fields: { ssn: { hmac: { key: '' } } } }, 'fields.ssn.hmac.key must be a string'],
+    ['a short hash', { action: { default: { hmac: { key: SECRET, length: 4 } } } }, 'hmac.length must be'],
+    ['a policy that there is not', { fields: { 'a.b': 'hide' } }, "fields['a.b'] must be 'keep', 'drop'"],
+    ['pseudonyms that are none', { pseudonyms: {} }, 'which createPseudonyms returns'],
+    ['a confidence', { confidence: 'some' }, "confidence must be 'high' or 'medium' or 'low'"],
+
+    [
+      'a pattern that allows all keys',
+      { allow: { keys: ['id', '*s*', '*'] } },
+      'allow.keys[1]: this pattern matches most',
+    ],
+    [
+      'a pattern that allows most keys',
+      { allow: { keys: ['*e*'] } },
+      'allow.keys[0]: this pattern matches most',
+    ],
+    ['all keys', { allow: { keys: ['*'] } }, 'allow.keys[0]: `allow.keys` must have names of keys'],
+    ['a key without a name', { allow: { keys: ['_'] } }, 'allow.keys[0]:'],
+    [
+      'an expression for all values',
+      { allow: { values: ['.*'] } },
+      'allow.values[0]: this expression matches',
+    ],
+    ['one for most values', { allow: { values: ['[a-z0-9]'] } }, 'allow.values[0]: this expression matches'],
+    [
+      'an allowed value that is none',
+      { allow: { values: ['('] } },
+      'allow.values[0] must be a valid regular',
+    ],
+    [
+      'a slow allowed value',
+      { allow: { values: ['(a+)+$'] } },
+      'allow.values[0] could take exponential time',
+    ],
+    ['a slow rule', { rules: { X: { match: 'a', allow: ['(a+)+$'] } } }, 'rules.X.allow[0] could take'],
+    ['a policy that keeps all', { fields: { '*': 'keep' } }, "fields['*']: this pattern matches most keys"],
+    ['a path that is none', { fields: { 'a..b': 'mask' } }, "fields['a..b']: a pattern of `fields` must be"],
+    ['keys that are all masked', { keys: ['ssn', '*'] }, 'keys[1]: this pattern matches most keys'],
+
+    [
+      'a rule that there is not',
+      { disable: ['secrets/context:pasword'] },
+      'did you mean secrets/context:password?',
+    ],
+    ['a rule without its pack', { disable: ['password'] }, 'did you mean secrets/context:password?'],
+    ['a rule of another pack', { disable: ['pii/contact:email'] }, 'disable[0]: `disable` must name a rule'],
+    ['an own rule in disable', { rules: { X: 'a' }, disable: ['X'] }, 'remove it from `rules` instead'],
+    [
+      'an action without its rule',
+      { action: { 'pii/contact:email': 'name' } },
+      "action['pii/contact:email']: no rule",
+    ],
+    ['no packs', { packs: [] }, 'no rule is left of packs and disable, so nothing would be masked'],
+    ['no rules', { disable: ['*'] }, 'no rule is left'],
+    ['nothing but fields that stay', { packs: [], fields: { id: 'keep' } }, 'no rule is left'],
+  ])('%s', (_kind, options, expected) => {
+    const error = thrownBy(() => createRedactor(options as object));
+    expect(error.message).toContain(expected);
+    expect(error.message).not.toMatch(/Cannot|not a function|not iterable/);
+    expect(error.message).not.toContain(SECRET);
+    expect(error.name).toMatch(/^(?:Type|Range|Expression)Error$/);
+  });
+});
+
+describe('createRedactor takes', () => {
+  it.each<readonly [kind: string, options: Parameters<typeof createRedactor>[0]]>([
+    [
+      'options that are undefined',
+      { packs: undefined, allow: { keys: undefined }, decode: { json: undefined } },
+    ],
+    ['options from a prototype', Object.create({ packs: 'all' }) as object],
+    ['no packs, with rules', { packs: [], rules: { X: 'a' } }],
+    ['no packs, with fields', { packs: [], fields: { '*': 'mask' } }],
+    ['no packs, with keys', { packs: [], keys: ['ssn'] }],
+    ['no packs, with entropy', { packs: [], entropy: {} }],
+    ['no packs, at low confidence', { packs: [], confidence: 'low' }],
+    ['patterns of rules', { disable: ['secrets/providers:*'], action: { 'secrets/*': { keep_last: 4 } } }],
+    ['actions of rules that are no pack’s', { action: { 'high-entropy': 'name', 'key-fragment': 'name' } }],
+    ['fields that keep text', { fields: { message: 'keep' } }],
+    ['an expression for some values', { allow: { values: ['^build-[0-9]+$'], keys: ['*_id'] } }],
+  ])('%s', (_kind, options) => {
+    expect(() => createRedactor(options)).not.toThrow();
+  });
+
+  it('rules of packs as its own', () => {
+    const { 'pii/contact:email': email } = packRules('pii/contact');
+    const redactor = createRedactor({ packs: [], rules: { EMAIL: email as { match: string } } });
+    expect(redactor.redact('ada@example.org')).toBe('<:EMAIL:>');
+  });
+});
+
+describe('a redactor refuses', () => {
+  it.each<
+    readonly [kind: string, work: (redactor: ReturnType<typeof createRedactor>) => unknown, message: string]
+  >([
+    [
+      'JSON that is undefined',
+      (r) => r.redactJson(undefined as never),
+      'redactJson: the document must be a string',
+    ],
+    ['bytes as JSON', (r) => r.redactJson(Buffer.from(SECRET) as never), 'not a value of type Uint8Array'],
+    [
+      'pseudonyms that are none',
+      (r) => r.withPseudonyms({} as never),
+      'withPseudonyms: pseudonyms must be a table',
+    ],
+    ['no pseudonyms', (r) => r.withPseudonyms(undefined as never), 'which createPseudonyms returns'],
+  ])('%s', (_kind, work, expected) => {
+    const error = thrownBy(() => work(createRedactor({ packs: 'secrets/keys' })));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error.message).toContain(expected);
+    expect(error.message).not.toContain(SECRET);
+  });
+});
