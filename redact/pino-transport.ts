@@ -2,6 +2,7 @@
 
 import { Transform } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { ANY_OBJECT, BOOLEAN, COUNT_FROM_0, checkOptions } from '../operators/internal-redact.ts';
 import { createRedactor, type RedactorOptions } from './create-redactor.ts';
 import { redactLine } from './pino.ts';
 
@@ -24,7 +25,7 @@ export interface PinoTransportOptions {
  * (await transport.toArray()).join(''); // '{"level":30,"msg":"password=<:password:>"}\n'
  */
 export function redactTransport(options: PinoTransportOptions = {}): Transform {
-  const { destination, mkdir } = options;
+  const { destination, mkdir } = checkedOptions(options);
   const redactor = createRedactor(options.redactor);
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -77,6 +78,19 @@ export function redactTransport(options: PinoTransportOptions = {}): Transform {
   }
 
   return transport;
+}
+
+/** A misspelt `redactor` would be ignored, and the packs in it be missing. */
+function checkedOptions(options: PinoTransportOptions): PinoTransportOptions {
+  // pino and thread-stream add these.
+  const { levels, dedupe, pinoWillSendConfig, $context, ...own } = options as Record<string, unknown>;
+  checkOptions('millrace/pino/transport', own as PinoTransportOptions, {
+    redactor: ANY_OBJECT,
+    destination: (value) =>
+      typeof value === 'string' || COUNT_FROM_0(value) === true || 'a path of a file, or a descriptor',
+    mkdir: BOOLEAN,
+  });
+  return own;
 }
 
 // pino calls the default export of a module.
