@@ -1,6 +1,6 @@
-import { type Checks, COUNT, checkOptions, STRINGS } from '../operators/internal-redact.ts';
+import { argumentError, type Checks, COUNT, checkOptions, STRINGS } from '../operators/internal-redact.ts';
 import { labelOf } from '../plugins/masks/pseudonyms.ts';
-import { globToExpression } from '../plugins/packs/load-packs.ts';
+import { globToExpression, loadPack, packNames } from '../plugins/packs/load-packs.ts';
 import { RestoringStream } from './restoring-stream.ts';
 import { SyntheticIv } from './synthetic-iv.ts';
 
@@ -94,7 +94,24 @@ const CHECKS: Checks<PseudonymsOptions> = {
  */
 export function createPseudonyms(options: PseudonymsOptions = {}): Pseudonyms {
   checkOptions('createPseudonyms', options, CHECKS);
+  for (const pattern of [options.rules ?? []].flat()) refuseUnknown(pattern);
   return new PseudonymTable(options);
+}
+
+/** Rules of a program have names of any form. Those of packs start with `pii/` or `secrets/`. */
+function refuseUnknown(pattern: string): void {
+  const expression = globToExpression(pattern);
+  const ofPack = globToExpression(pattern.replace(/:.*/s, ''));
+  const isKnown = (pack: string) =>
+    expression.test(`${pack}:`) ||
+    (ofPack.test(pack) &&
+      Object.keys(loadPack(pack).rules).some((rule) => expression.test(`${pack}:${rule}`)));
+  if (!/^(?:pii|secrets)\//.test(pattern) || packNames().some(isKnown)) return;
+  throw argumentError(
+    TypeError,
+    `createPseudonyms: rules: no rule of the packs has an id such as ${pattern}; write the id of a rule, such as pii/contact:email, ` +
+      'or a pattern, such as pii/contact:* for all rules of a pack',
+  );
 }
 
 class PseudonymTable implements Pseudonyms {
