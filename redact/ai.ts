@@ -1,9 +1,9 @@
 // The middleware for the package `ai`, of which it needs types only.
 
 import type { LanguageModelMiddleware } from 'ai';
-import { checkOptions, isPlain, MaskError } from '../operators/internal-redact.ts';
+import { isPlain, MaskError } from '../operators/internal-redact.ts';
 import type { Redactor } from './create-redactor.ts';
-import { REDACT_FETCH_CHECKS, type RedactFetchOptions } from './fetch.ts';
+import { checkRedactFetchOptions, type RedactFetchOptions } from './fetch.ts';
 import { type Unmaskable, withStructure } from './mask-model-request.ts';
 import type { Pseudonyms, RestoredStream } from './pseudonyms.ts';
 import { restoreValue } from './restore-value.ts';
@@ -46,7 +46,7 @@ const FILES: ReadonlySet<unknown> = new Set(['file', 'file-data', 'image-data'])
  * params.prompt[0].content[0].text; // 'Write to <:EMAIL_1:>'
  */
 export function redactMiddleware(options: RedactMiddlewareOptions): LanguageModelMiddleware {
-  checkOptions('redactMiddleware', options, REDACT_FETCH_CHECKS);
+  checkRedactFetchOptions('redactMiddleware', options);
   const { redactor, unmaskable = 'refuse' } = options;
   const { pseudonyms } = redactor;
   return {

@@ -1,6 +1,7 @@
 // Masks what a program prints by `console`, on request.
 
 import { formatWithOptions, type InspectOptions, inspect } from 'node:util';
+import { checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { unmaskable } from './errors.ts';
 import { tokensOf } from './formatted.ts';
@@ -28,6 +29,7 @@ const TO_STDERR: readonly string[] = ['warn', 'error', 'trace'];
  * printed; // ["user ada { password: '<:password:>' }"]
  */
 export function patchConsole(redactor: Redactor, target: Console = console): () => void {
+  checkRedactor('patchConsole', redactor);
   // Methods of a class are not own properties of its instances.
   const originals = Object.fromEntries(
     [...PRINTING, 'dir', 'table'].map((name) => [name, Reflect.get(target, name)]),

@@ -1,10 +1,12 @@
 import {
   type Checks,
   checkOptions,
+  FUNCTION,
   MaskError,
   parseExact,
   stringifyExact,
 } from '../operators/internal-redact.ts';
+import { checkArgument, REDACTOR } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { maskModelRequest, type Unmaskable } from './mask-model-request.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
@@ -21,11 +23,21 @@ export interface RedactFetchOptions {
   readonly unmaskable?: Unmaskable | undefined;
 }
 
-export const REDACT_FETCH_CHECKS: Checks<RedactFetchOptions> = {
-  redactor: (value) =>
-    typeof (value as Redactor | null)?.redact === 'function' || 'a redactor of createRedactor',
+const CHECKS: Checks<RedactFetchOptions> = {
+  redactor: REDACTOR,
   unmaskable: (value) => value === 'refuse' || value === 'pass' || "'refuse' or 'pass'",
 };
+
+export function checkRedactFetchOptions(caller: string, options: RedactFetchOptions): void {
+  // First: a redactor itself in place of the options has no such option either.
+  checkArgument(
+    caller,
+    'the option redactor',
+    Object(options).redactor,
+    (value) => REDACTOR(value) === true || `${REDACTOR(value)}, as in { redactor }`,
+  );
+  checkOptions(caller, options, CHECKS);
+}
 
 /**
  * Returns a `fetch` for the SDK of a language model, which masks what leaves in the body of a request, and turns back pseudonyms in
@@ -47,10 +59,11 @@ export const REDACT_FETCH_CHECKS: Checks<RedactFetchOptions> = {
  */
 export function redactFetch(
   fetch: typeof globalThis.fetch,
-  { redactor, ...options }: RedactFetchOptions,
+  options: RedactFetchOptions,
 ): typeof globalThis.fetch {
-  checkOptions('redactFetch', { redactor, ...options }, REDACT_FETCH_CHECKS);
-  const { unmaskable = 'refuse' } = options;
+  checkRedactFetchOptions('redactFetch', options);
+  checkArgument('redactFetch', 'fetch', fetch, FUNCTION);
+  const { redactor, unmaskable = 'refuse' } = options;
   const maskJson = (text: string) => stringifyExact(maskModelRequest(parseExact(text), redactor, unmaskable));
   return async (input, init) => {
     const response = await fetch(...(await maskedCall(input, init, unmaskable, maskJson)));

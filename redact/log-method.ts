@@ -1,3 +1,4 @@
+import { checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { isError, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensOf } from './formatted.ts';
@@ -21,6 +22,7 @@ const SERIALIZERS = Symbol.for('pino.serializers');
  * logged; // [{ user: 'ada' }, 'password=<:password:>']
  */
 export function redactedLogMethod(redactor: Redactor): LogMethod {
+  checkRedactor('redactedLogMethod', redactor);
   const known = new WeakMap<Serializers, Serializers>();
   return function (args, method) {
     const serializers = (this as { [SERIALIZERS]?: Serializers })[SERIALIZERS] ?? {};

@@ -1,6 +1,7 @@
 // The functions for redactors that need Node.js; those of `index.ts` do not.
 
 import { Transform } from 'node:stream';
+import { checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
 
@@ -14,6 +15,7 @@ import { type Piece, type StreamOptions, TimedStream } from './streams.ts';
  * (await transform.toArray()).join(''); // 'password=<:password:>'
  */
 export function redactedNodeTransform(redactor: Redactor, options: StreamOptions = {}): Transform {
+  checkRedactor('redactedNodeTransform', redactor);
   const stream = new TimedStream(
     redactor,
     options,

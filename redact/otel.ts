@@ -3,8 +3,9 @@
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 import type { LogRecordProcessor } from '@opentelemetry/sdk-logs';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type Check, checkOptions } from '../operators/internal-redact.ts';
+import { type Check, checkOptions, hasMethods } from '../operators/internal-redact.ts';
 import { globToExpression } from '../plugins/packs/load-packs.ts';
+import { checkArgument, REDACTOR } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { read } from './errors.ts';
 
@@ -76,6 +77,7 @@ export class RedactingSpanProcessor implements SpanProcessor {
 
   constructor(redactor: Pick<Redactor, 'redact'>, next: SpanProcessor, options: TelemetryOptions = {}) {
     this.#masker = new TelemetryMasker('RedactingSpanProcessor', redactor, options);
+    checkArgument('RedactingSpanProcessor', 'the next processor', next, processorWith('onEnd'));
     this.#next = next;
   }
 
@@ -120,6 +122,7 @@ export class RedactingLogRecordProcessor implements LogRecordProcessor {
 
   constructor(redactor: Pick<Redactor, 'redact'>, next: LogRecordProcessor, options: TelemetryOptions = {}) {
     this.#masker = new TelemetryMasker('RedactingLogRecordProcessor', redactor, options);
+    checkArgument('RedactingLogRecordProcessor', 'the next processor', next, processorWith('onEmit'));
     this.#next = next;
   }
 
@@ -286,6 +289,12 @@ class TelemetryMasker {
   readonly #scopes = new WeakMap<object, object>();
 
   constructor(caller: string, redactor: Pick<Redactor, 'redact'>, options: TelemetryOptions) {
+    checkArgument(
+      caller,
+      'the redactor',
+      redactor,
+      (value) => hasMethods(value, 'redact') || REDACTOR(value),
+    );
     checkOptions(caller, options, { attributes: POLICIES });
     this.#redactor = redactor;
     this.#policyOf = policiesOf(options.attributes);
@@ -342,6 +351,11 @@ class TelemetryMasker {
     return masked;
   }
 }
+
+const processorWith =
+  (method: string): Check =>
+  (value) =>
+    hasMethods(value, method, 'forceFlush', 'shutdown') || 'a processor of the OpenTelemetry SDK';
 
 const ACTIONS: readonly unknown[] = ['mask', 'replace', 'drop', 'keep'] satisfies AttributePolicy[];
 const POLICIES: Check = (value) =>

@@ -1,5 +1,9 @@
-import type { KeyedRule, RedactRule } from '../operators/internal-redact.ts';
+import { type Check, type KeyedRule, type RedactRule, STRINGS } from '../operators/internal-redact.ts';
 import * as packs from '../plugins/packs/load-packs.ts';
+import { checkArgument } from './check-redactor.ts';
+
+const NAMES: Check = (value) =>
+  typeof value === 'string' || STRINGS(value) === true || 'the name of a pack, or an array of them';
 
 /**
  * The names of the packs that come with millrace.
@@ -24,5 +28,7 @@ export function packRules(
   names: string | readonly string[] = 'default',
   disable: readonly string[] = [],
 ): Record<string, RedactRule | KeyedRule> {
+  checkArgument('packRules', 'names', names, NAMES);
+  checkArgument('packRules', 'disable', disable, STRINGS);
   return packs.resolvePackRules([...new Set([names].flat().flatMap(packs.packsOf))], disable);
 }

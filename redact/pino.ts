@@ -1,7 +1,8 @@
 // Masks what pino logs: as a hook, and around a destination. `pino-transport.ts` does it in a worker.
 
 import { hostname } from 'node:os';
-import { parseExact, stringifyExact } from '../operators/internal-redact.ts';
+import { type Check, hasMethods, parseExact, stringifyExact } from '../operators/internal-redact.ts';
+import { checkArgument, checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export { redactedLogMethod } from './log-method.ts';
@@ -17,6 +18,7 @@ export { redactedLogMethod } from './log-method.ts';
  * // '{"level":30,"time":1767225600000,"db":{"password":"<:password:>"}}\n'
  */
 export function redactedStreamWrite(redactor: Redactor): (lines: string) => string {
+  checkRedactor('redactedStreamWrite', redactor);
   return (lines) => {
     const end = lines.indexOf('\n');
     if (end === lines.length - 1) return redactLine(redactor, lines);
@@ -40,6 +42,8 @@ export function redactedDestination<T extends { write(lines: string): unknown }>
   redactor: Redactor,
   destination: T,
 ): T {
+  checkRedactor('redactedDestination', redactor);
+  checkArgument('redactedDestination', 'the destination', destination, DESTINATION);
   const redactLines = redactedStreamWrite(redactor);
   const write = (lines: string | Uint8Array, ...others: []) =>
     destination.write(redactLines(typeof lines === 'string' ? lines : decoder.decode(lines)), ...others);
@@ -62,6 +66,9 @@ export function redactedDestination<T extends { write(lines: string): unknown }>
   });
   return redacted;
 }
+
+const DESTINATION: Check = (value) =>
+  hasMethods(value, 'write') || 'a stream, or a destination of pino, such as pino.destination()';
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 

@@ -1,9 +1,10 @@
 // The rules that find secrets, for programs that are bundled: a bundle with these has no packs of personal data.
 
-import type { KeyedRule, RedactRule } from '../operators/internal-redact.ts';
+import { type KeyedRule, type RedactRule, STRINGS } from '../operators/internal-redact.ts';
 import { DEFAULT_PACKS, readBuiltPack, rulesById } from '../plugins/packs/built-pack.ts';
 import { defaultPackFiles } from '../plugins/packs/default-pack-files.ts';
 import { rulesOfPack } from '../plugins/packs/rules-of-pack.ts';
+import { checkArgument } from './check-redactor.ts';
 
 let packs: (readonly [name: string, pack: { readonly rules: ReturnType<typeof rulesOfPack> }])[] | undefined;
 
@@ -15,6 +16,7 @@ let packs: (readonly [name: string, pack: { readonly rules: ReturnType<typeof ru
  * secretRules()['secrets/keys:private-key'].confidence; // 'high'
  */
 export function secretRules(disable: readonly string[] = []): Record<string, RedactRule | KeyedRule> {
+  checkArgument('secretRules', 'disable', disable, STRINGS);
   packs ??= DEFAULT_PACKS.map((name) => [
     name,
     { rules: rulesOfPack(readBuiltPack(defaultPackFiles()[name] as string)) },

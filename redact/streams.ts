@@ -1,4 +1,5 @@
-import { type Checks, checkOptions, type RedactedStream } from '../operators/internal-redact.ts';
+import { type Check, type Checks, checkOptions, type RedactedStream } from '../operators/internal-redact.ts';
+import { checkArgument, checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export interface StreamOptions {
@@ -86,6 +87,7 @@ export function redactedTransform<T extends Piece = Uint8Array>(
   redactor: Redactor,
   options: StreamOptions = {},
 ): TransformStream<T, T> {
+  checkRedactor('redactedTransform', redactor);
   const encoder = new TextEncoder();
   let isText = false;
   let stream: TimedStream | undefined;
@@ -116,12 +118,25 @@ export function redactedTransform<T extends Piece = Uint8Array>(
  * for await (const text of iterateRedacted(redactor, ['The key: password=Tr0u', 'b4dor&3'])) texts.push(text);
  * texts; // ['The key: password=<:password:>']
  */
-export async function* iterateRedacted(
+export function iterateRedacted(
   redactor: Redactor,
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
   { mostHeld }: Pick<StreamOptions, 'mostHeld'> = {},
 ): AsyncGenerator<string, void, undefined> {
-  const stream = redactor.stream({ mostHeld });
+  checkRedactor('iterateRedacted', redactor);
+  checkArgument('iterateRedacted', 'the pieces', pieces, ITERABLE);
+  return maskedPieces(redactor.stream({ mostHeld }), pieces);
+}
+
+const ITERABLE: Check = (value) => {
+  const { [Symbol.asyncIterator]: async, [Symbol.iterator]: sync } = Object(value);
+  return typeof (async ?? sync) === 'function' || 'an iterable or an async iterable of strings or bytes';
+};
+
+async function* maskedPieces(
+  stream: RedactedStream,
+  pieces: AsyncIterable<Piece> | Iterable<Piece>,
+): AsyncGenerator<string, void, undefined> {
   for await (const piece of pieces) {
     const text = stream.write(piece);
     if (text !== '') yield text;

@@ -1,6 +1,7 @@
 // Masks what winston logs, as a format.
 
 import { format, stripVTControlCharacters } from 'node:util';
+import { checkRedactor } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 import { isError, read, redactedError, redactedFields, unmaskable } from './errors.ts';
 import { redactedFormatted, tokensOf } from './formatted.ts';
@@ -33,6 +34,7 @@ export interface RedactedFormat {
  * // { level: 'info', message: 'login', password: '<:password:>' }
  */
 export function redactedFormat(redactor: Redactor): RedactedFormat {
+  checkRedactor('redactedFormat', redactor);
   return { options: {}, transform: (info: Info) => infoOrLevel(redactor, info) };
 }
 

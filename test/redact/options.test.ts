@@ -1,5 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor, packRules } from '../../redact/index.ts';
+import { pseudonyms, restorePseudonyms } from '../../operators/index.ts';
+import { redactMiddleware } from '../../redact/ai.ts';
+import { patchConsole } from '../../redact/console.ts';
+import {
+  createPseudonyms,
+  createRedactor,
+  iterateRedacted,
+  packRules,
+  redactedTransform,
+  redactFetch,
+} from '../../redact/index.ts';
+import { redactedNodeTransform } from '../../redact/node.ts';
+import { RedactingLogRecordProcessor, RedactingSpanProcessor } from '../../redact/otel.ts';
+import { redactedDestination, redactedLogMethod, redactedStreamWrite } from '../../redact/pino.ts';
+import { redactTransport } from '../../redact/pino-transport.ts';
+import { secretRules } from '../../redact/secrets.ts';
+import { redactedFormat } from '../../redact/winston.ts';
 
 const SECRET = 'Tr0ub4dor&3';
 
@@ -178,5 +194,185 @@ describe('a redactor refuses', () => {
     expect(error).toBeInstanceOf(TypeError);
     expect(error.message).toContain(expected);
     expect(error.message).not.toContain(SECRET);
+  });
+});
+
+/** Everything that needs a redactor, with what else it needs. */
+const MAKERS: Readonly<Record<string, (redactor: never) => unknown>> = {
+  patchConsole: (redactor) => patchConsole(redactor, { ...console }),
+  redactedStreamWrite,
+  redactedLogMethod,
+  redactedDestination: (redactor) => redactedDestination(redactor, { write: () => undefined }),
+  redactedFormat,
+  redactedTransform: (redactor) => redactedTransform(redactor),
+  redactedNodeTransform: (redactor) => redactedNodeTransform(redactor),
+  iterateRedacted: (redactor) => iterateRedacted(redactor, []),
+  RedactingSpanProcessor: (redactor) => new RedactingSpanProcessor(redactor, PROCESSOR as never),
+  RedactingLogRecordProcessor: (redactor) => new RedactingLogRecordProcessor(redactor, PROCESSOR as never),
+  redactFetch: (redactor) => redactFetch(fetch, { redactor }),
+  redactMiddleware: (redactor) => redactMiddleware({ redactor }),
+};
+const PROCESSOR = {
+  ...{ onStart: () => undefined, onEnd: () => undefined, onEmit: () => undefined },
+  ...{ forceFlush: async () => undefined, shutdown: async () => undefined },
+};
+
+describe.each(Object.entries(MAKERS))('%s refuses at once', (name, make) => {
+  it.each<readonly [kind: string, redactor: unknown]>([
+    ['no redactor', undefined],
+    ['null', null],
+    ['options of createRedactor', { packs: 'all' }],
+    ['an object', {}],
+    ['a string', SECRET],
+    ['createRedactor itself', createRedactor],
+  ])('%s', (_kind, redactor) => {
+    const error = thrownBy(() => make(redactor as never));
+    expect(error).toMatchObject({ name: 'TypeError', code: 'MILLRACE_ARGUMENT' });
+    expect(error.message).toMatch(new RegExp(`^${name}: .*must be a redactor, which createRedactor returns`));
+    expect(error.message).not.toContain(SECRET);
+  });
+
+  it('nothing of a redactor', () => {
+    expect(() => make(createRedactor({ packs: 'secrets/keys' }) as never)).not.toThrow();
+  });
+});
+
+describe('refused at once is', () => {
+  const redactor = createRedactor({ packs: 'secrets/keys' });
+  it.each<readonly [kind: string, work: () => unknown, message: string]>([
+    [
+      'a destination that is missing',
+      () => redactedDestination(redactor, undefined as never),
+      'the destination must be a stream',
+    ],
+    [
+      'a destination without write',
+      () => redactedDestination(redactor, {} as never),
+      'the destination must be a stream',
+    ],
+    ['no iterable', () => iterateRedacted(redactor, undefined as never), 'the pieces must be an iterable'],
+    ['an object as pieces', () => iterateRedacted(redactor, {} as never), 'the pieces must be an iterable'],
+    ['a bound of an iterable', () => iterateRedacted(redactor, [], { mostHeld: 1 }), 'mostHeld'],
+    [
+      'a span processor without the next',
+      () => new RedactingSpanProcessor(redactor, undefined as never),
+      'the next processor must be',
+    ],
+    [
+      'a log processor without the next',
+      () => new RedactingLogRecordProcessor(redactor, {} as never),
+      'the next processor must be',
+    ],
+    [
+      'fetch without options',
+      () => redactFetch(fetch, undefined as never),
+      'as in { redactor }, not undefined',
+    ],
+    [
+      'fetch with the redactor itself',
+      () => redactFetch(fetch, redactor as never),
+      'as in { redactor }, not undefined',
+    ],
+    ['fetch that is none', () => redactFetch(undefined as never, { redactor }), 'fetch must be a function'],
+    [
+      'an option of fetch',
+      () => redactFetch(fetch, { redactor, unmaskabel: 'pass' } as never),
+      "'unmaskabel'",
+    ],
+    [
+      'a middleware without options',
+      () => redactMiddleware(undefined as never),
+      'as in { redactor }, not undefined',
+    ],
+    [
+      'restorePseudonyms without a table',
+      () => restorePseudonyms(undefined as never),
+      'table must be a table of pseudonyms',
+    ],
+    [
+      'restorePseudonyms with a redactor',
+      () => restorePseudonyms(redactor as never),
+      'table must be a table of pseudonyms',
+    ],
+    [
+      'pseudonyms with an empty table',
+      () => pseudonyms({ rules: { X: 'a' }, table: {} as never }),
+      'table must be a table',
+    ],
+    [
+      'an object as ids of rules',
+      () => secretRules({ x: 1 } as never),
+      'secretRules: disable must be an array of strings',
+    ],
+    [
+      'an object as names of packs',
+      () => packRules({ x: 1 } as never),
+      'packRules: names must be the name of a pack',
+    ],
+    [
+      'a string as ids of rules',
+      () => packRules('default', 'secrets/*' as never),
+      'packRules: disable must be',
+    ],
+    [
+      'an option of the transport',
+      () => redactTransport({ redactr: { packs: 'all' } } as never),
+      "unknown option 'redactr'",
+    ],
+    [
+      'a redactor as options of a redactor',
+      () => redactTransport({ redactor: [] } as never),
+      'the options must be',
+    ],
+    [
+      'a destination of the transport',
+      () => redactTransport({ destination: {} } as never),
+      'destination must be',
+    ],
+    [
+      'pseudonyms of no pack',
+      () => createPseudonyms({ rules: 'pii/emial' }),
+      'rules: no rule of the packs has an id such as pii/emial',
+    ],
+    [
+      'pseudonyms of a pack without rules',
+      () => createPseudonyms({ rules: ['pii/*', 'pii/contact'] }),
+      'has an id such as pii/contact;',
+    ],
+    [
+      'pseudonyms of no rule',
+      () => createPseudonyms({ rules: 'pii/contact:emial' }),
+      'such as pii/contact:emial',
+    ],
+  ])('%s', (_kind, work, expected) => {
+    const error = thrownBy(work);
+    expect(error.message).toContain(expected);
+    expect(error.message).not.toMatch(/Cannot|not a function|not iterable/);
+    expect(error).toMatchObject({ code: 'MILLRACE_ARGUMENT' });
+  });
+
+  it('no rule that pseudonyms may have', () => {
+    const rules = [
+      'pii/*',
+      'pii/contact:*',
+      'pii/contact:email',
+      'pii/*:email',
+      '*:email',
+      '*',
+      'CUSTOMER',
+      'acme/crm:customer',
+    ];
+    expect(() => createPseudonyms({ rules })).not.toThrow();
+  });
+
+  it('nothing that pino gives its transports', () => {
+    expect(() =>
+      redactTransport({
+        levels: { loud: 35 },
+        dedupe: true,
+        pinoWillSendConfig: true,
+        $context: {},
+      } as object),
+    ).not.toThrow();
   });
 });

@@ -1,5 +1,12 @@
 import { map, Observable, type OperatorFunction } from 'rxjs';
-import { ANY_OBJECT, BOOLEAN, checkOptions, checkRequired } from '../../support/check-options.ts';
+import {
+  BOOLEAN,
+  type Check,
+  checkOptions,
+  checkRequired,
+  checkValue,
+  hasMethods,
+} from '../../support/check-options.ts';
 import { subscribeFor } from '../../support/subscribe-for.ts';
 import { mapStrings } from '../map-strings.ts';
 import type { Masked } from '../masked.ts';
@@ -19,6 +26,10 @@ export interface PseudonymTable {
     end(): string;
   };
 }
+
+const TABLE: Check = (value) =>
+  hasMethods(value, 'pseudonymOf', 'isPseudonym', 'hide', 'stream') ||
+  'a table of pseudonyms, such as createPseudonyms of millrace/redact returns';
 
 export interface PseudonymOptions extends RedactOptions {
   /** The table: `createPseudonyms()` of `millrace/redact`. It says which rules' values get a pseudonym; `replace` has the others. */
@@ -42,7 +53,7 @@ export interface PseudonymOptions extends RedactOptions {
 export function pseudonyms<T extends string | object>(
   options: PseudonymOptions,
 ): OperatorFunction<T, Masked<T>> {
-  checkRequired('pseudonyms', options, { ...REDACT_CHECKS, table: ANY_OBJECT }, ['rules', 'table']);
+  checkRequired('pseudonyms', options, { ...REDACT_CHECKS, table: TABLE }, ['rules', 'table']);
   const { table, ...redaction } = options;
   const { mask } = redactorOf(redaction, table);
   return map((value: T) => mapStrings(mask(value), (text) => table.hide(text)) as Masked<T>);
@@ -70,6 +81,7 @@ export function restorePseudonyms(
   table: PseudonymTable,
   options: RestorePseudonymsOptions = {},
 ): OperatorFunction<string, string> {
+  checkValue('restorePseudonyms', 'table', table, TABLE);
   checkOptions('restorePseudonyms', options, { json: BOOLEAN });
   return (source) =>
     new Observable<string>((subscriber) => {
