@@ -105,21 +105,39 @@ async function maskedBody(
   unmaskable: Unmaskable,
   maskJson: (text: string) => string,
 ): Promise<SentBody> {
-  const type = headers.get('content-type');
+  let why = whyNoJson(body, headers);
   let sent = body;
-  if ((type === null || JSON_TYPE.test(type)) && !headers.has('content-encoding') && hasBytes(body)) {
+  if (why === undefined) {
     sent = await new Response(body).arrayBuffer();
     try {
       return maskJson(new TextDecoder('utf-8', { fatal: true }).decode(sent));
     } catch (error) {
       if (error instanceof MaskError) throw error;
+      why = 'the body of the request is not valid JSON';
     }
   }
   if (unmaskable === 'pass') return sent;
   throw new MaskError(
-    'redactFetch has sent nothing, because the body of the request is no JSON, which it can mask; ' +
-      "send it by another fetch if it has nothing to hide, or set unmaskable: 'pass'",
+    `redactFetch has sent nothing, because it masks JSON only, and ${why}; if there is nothing to hide, use another fetch, or set ` +
+      "unmaskable: 'pass'",
   );
+}
+
+/** Why a body is not read as JSON, and what to do. Undefined if it is. */
+function whyNoJson(body: SentBody, headers: Headers): string | undefined {
+  const type = headers.get('content-type');
+  if (type !== null && !JSON_TYPE.test(type)) {
+    const [shown = 'another one'] = /^[\w.+-]{1,40}\/[\w.+-]{1,80}/.exec(type) ?? [];
+    const origin = shown === 'text/plain' ? ', as that of a Request whose body is a string' : '';
+    return (
+      `the content type of the request is ${shown}${origin}: ` +
+      "set the header 'content-type': 'application/json' if the body is JSON"
+    );
+  }
+  if (headers.has('content-encoding')) return 'the request has a content-encoding: send its body without one';
+  return hasBytes(body)
+    ? undefined
+    : 'the body of the request is neither a string nor bytes: send JSON as a string';
 }
 
 function hasBytes(body: unknown): boolean {

@@ -376,3 +376,52 @@ describe('refused at once is', () => {
     ).not.toThrow();
   });
 });
+
+describe('redactFetch says why it has sent nothing', () => {
+  const sending = redactFetch(
+    () => {
+      throw new Error('sent');
+    },
+    { redactor: createRedactor({ packs: 'secrets/keys' }) },
+  );
+  const url = 'http://localhost/v1/messages';
+  const body = JSON.stringify({ input: SECRET });
+  it.each<readonly [kind: string, init: RequestInit, message: string]>([
+    [
+      'text',
+      { body, headers: { 'content-type': 'text/plain' } },
+      'type of the request is text/plain, as that of a Request',
+    ],
+    [
+      'bytes',
+      { body, headers: { 'content-type': 'application/octet-stream' } },
+      "octet-stream: set the header 'content-type'",
+    ],
+    [
+      'no type',
+      { body, headers: { 'content-type': `${SECRET} ${SECRET}` } },
+      'type of the request is another one',
+    ],
+    ['gzip', { body, headers: { 'content-encoding': 'gzip' } }, 'send its body without one'],
+    [
+      'a form',
+      { body: new URLSearchParams({ a: SECRET }) },
+      'the body of the request is neither a string nor bytes',
+    ],
+    ['text that is no JSON', { body: `{"a":"${SECRET}` }, 'the body of the request is not valid JSON'],
+  ])('%s', async (_kind, init, expected) => {
+    const refused = sending(url, { method: 'POST', ...init });
+    await expect(refused).rejects.toMatchObject({
+      name: 'MaskError',
+      message: expect.stringContaining(expected),
+    });
+    await expect(refused).rejects.not.toThrow(SECRET);
+  });
+
+  it('a Request without a content type', async () => {
+    const request = new Request(url, { method: 'POST', body });
+    await expect(sending(request)).rejects.toThrow("set the header 'content-type': 'application/json'");
+    const headers = { 'content-type': 'application/json' };
+    await expect(sending(new Request(url, { method: 'POST', body, headers }))).rejects.toThrow('sent');
+  });
+});
