@@ -113,7 +113,7 @@ const LONGEST = 4_000_000;
  * Returns a redactor, which applies the packs of rules of the processor `redact`. Creating one takes some milliseconds, so create it
  * once. All of its methods are synchronous.
  *
- * @throws TypeError for an option that is unknown or of the wrong type, also inside another option, and for an expression that could take
+ * @throws TypeError for an option that is unknown, of the wrong type, or that turns masking off, and for an expression that could take
  * exponential time.
  * @throws RangeError for a number out of range.
  * @throws ExpressionError for a rule that is not a regular expression, naming the rule.

@@ -202,6 +202,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
     .default({})
     .meta({
       examples: [{ 'user.email': { hmac: { key_env: 'MASK_KEY' } }, '*.ssn': 'mask', 'debug.*': 'drop' }],
+      alsoCalled: ['keys', 'paths'],
     })
     .describe(
       'What becomes of fields whatever their values are, by their paths in `data`, or by keys at any depth: `keep`, `drop`, `mask`, or an action. `*` stands for any characters.',

@@ -121,7 +121,8 @@ function modelSchema(schema: ConfigSchema): JsonSchema {
 function asWritten(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(asWritten);
   if (!isMapping(schema)) return schema;
-  const result = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asWritten(value)]));
+  const { alsoCalled: _, ...own } = schema;
+  const result = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, asWritten(value)]));
   if (schema.additionalProperties === false) return { ...result, patternProperties: { '^_': {} } };
   const isText = !['number', 'integer', 'boolean'].includes(String(schema.type));
   if (isText) return result;

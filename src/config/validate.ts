@@ -3,6 +3,7 @@ import {
   exampleAt,
   explainIssue,
   knownKeys,
+  otherNameOf,
   settingOfOtherForm,
 } from '../sdk/checks/apply-schema.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
@@ -251,6 +252,7 @@ export function validateModel(
       input: model,
       knownKeys: (inner: Path) => knownKeys(schema, inner),
       example: (inner: Path) => exampleAt(schema, inner),
+      otherName: (inner: Path) => otherNameOf(schema, inner),
       otherForm: (inner: Path, value?: unknown) => settingOfOtherForm(schema, inner, value),
       describe: (inner: Path) => config.describe(inner),
     };

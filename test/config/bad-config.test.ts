@@ -40,6 +40,16 @@ describe('an entry', () => {
     ],
     [
       'processors',
+      '{plugin: redact, ▸keys: [ssn]}',
+      'processors.x.keys: unknown key `keys`; did you mean `fields`?',
+    ],
+    [
+      'processors',
+      '{plugin: redact, fields: ▸[ssn]}',
+      'processors.x.fields: found a list; expected a mapping, such as `{ user.email: { hmac: { key_env: MASK_KEY } }, *.ssn: mask, debug.*: drop }`',
+    ],
+    [
+      'processors',
       '{plugin: redact, blocks: ▸true}',
       'processors.x.blocks: found true; expected false or a mapping, such as `{ lines: 200, timeout: 5 }`',
     ],
@@ -338,6 +348,17 @@ host_config: {}
   ])('%s', async (text, messages) => {
     expect(await pipeline(text)).toEqual(messages);
   });
+});
+
+it('a key that is misspelt in a form is told by its name, and not as a key of another form', async () => {
+  const text = await refusal(`
+processors: { r: { plugin: redact, action: { default: { hmac: { keys: [{ env: K26 }] } } } } }
+collectors: {}
+${REST}`);
+  expect(text.match(/processors\..*$/gm)).toEqual([
+    'processors.r.action.default.hmac.keys[0].key_env: missing; expected a string',
+    'processors.r.action.default.hmac.keys[0].env: unknown key `env`',
+  ]);
 });
 
 it('the problems of all rules are reported together, each at its place', async () => {

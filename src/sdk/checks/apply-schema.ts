@@ -139,6 +139,15 @@ export function settingOfOtherForm(schema: ConfigSchema, path: Path, value?: unk
   return undefined;
 }
 
+/** The key that a schema has in place of an unknown one, as `meta({ alsoCalled })` of its schema says. */
+export function otherNameOf(schema: ConfigSchema, path: Path): string | undefined {
+  const isMeant = (setting: unknown) =>
+    isMapping(setting) && Array.isArray(setting.alsoCalled) && setting.alsoCalled.includes(path.at(-1));
+  return schemasAt(jsonSchemaOf(schema), path.slice(0, -1))
+    .flatMap(({ properties }) => (isMapping(properties) ? Object.entries(properties) : []))
+    .find(([, setting]) => isMeant(setting))?.[0];
+}
+
 function yamlText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(yamlText).join(', ')}]`;
   if (isMapping(value)) {
@@ -171,6 +180,8 @@ interface ExplainContext {
   example?(path: Path): string | undefined;
   /** The setting with which the mapping around a path takes this key, or this value of it. */
   otherForm?(path: Path, value?: unknown): string | undefined;
+  /** The name that a schema has for a key at a path that another tool or library calls so. */
+  otherName?(path: Path): string | undefined;
   /** The value at a path of the configuration in the words of a message. */
   describe(path: Path): string;
 }
@@ -252,7 +263,8 @@ function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): 
       path: [...context.prefix, ...path, key],
       at: 'key',
       message: `unknown key \`${key}\`${form === undefined ? '' : `; to use it, set \`${form}\``}`,
-      suggestion: form === undefined ? nearest(key, known) : undefined,
+      suggestion:
+        form === undefined ? (context.otherName?.([...path, key]) ?? nearest(key, known)) : undefined,
     };
   });
 }
@@ -264,8 +276,12 @@ function matchingBranch(issue: Issue, value: unknown): readonly Issue[] | undefi
     .filter((issues) =>
       issues.every((inner) => inner.path.length > 0 || !others.includes(String(inner.code))),
     )
-    .toSorted((a, b) => a.length - b.length)[0];
+    .toSorted((a, b) => unknownKeysIn(a) - unknownKeysIn(b) || a.length - b.length)[0];
 }
+
+/** A mapping is meant for the alternative that has its keys, whatever is wrong inside them. */
+const unknownKeysIn = (issues: readonly Issue[]): number =>
+  issues.filter(({ code, path }) => code === 'unrecognized_keys' && path.length === 0).length;
 
 function branches(issue: Issue): readonly (readonly Issue[])[] {
   return Array.isArray(issue.errors) ? issue.errors : [];
