@@ -23,10 +23,9 @@ export { betweenOf, compileGuard, compileNotation } from './masks/keyed/keyed-fi
 export { readerNamed, VALUE_READERS } from './masks/keyed/value-readers.ts';
 export {
   compileRedactRules,
-  ENTROPY_RULE,
-  KEY_FRAGMENT,
   knownExpressions,
   nameOfRule,
+  OTHER_RULES,
 } from './masks/redact/compile-redact-rules.ts';
 export { jsonKeeperOf, regexMaskRules } from './masks/regex-mask-rules.ts';
 

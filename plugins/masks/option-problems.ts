@@ -1,6 +1,6 @@
 // What is wrong with options of valid types, for the processor `redact` and for `createRedactor`. It needs neither zod nor RxJS.
 
-import { ENTROPY_RULE, KEY_FRAGMENT } from '../../operators/internal-masks.ts';
+import { OTHER_RULES } from '../../operators/internal-masks.ts';
 import { type Confidence, compileExpression, keyMatcher } from '../../operators/internal-redact.ts';
 import { globToExpression, isDisabled } from '../packs/load-packs.ts';
 import { matchesMostSecrets } from '../packs/matches-most-secrets.ts';
@@ -48,7 +48,7 @@ export function ruleNameProblems({
     return [{ path: ['disable', index], message, suggestion: nearestRule(pattern, ofPacks, nearest) }];
   });
   for (const pattern of Object.keys(action)) {
-    if (pattern === 'default' || matchesOne(pattern, [...all, ENTROPY_RULE, KEY_FRAGMENT])) continue;
+    if (pattern === 'default' || matchesOne(pattern, [...all, ...OTHER_RULES])) continue;
     const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect`;
     problems.push({ path: ['action', pattern], message, suggestion: nearestRule(pattern, all, nearest) });
   }

@@ -62,6 +62,8 @@ export interface EntropyRuleOptions {
 export const ENTROPY_RULE = 'high-entropy';
 /** The rule of lines that look like the rest of a block whose start was not read. */
 export const KEY_FRAGMENT = 'key-fragment';
+/** Rules that are of no pack. */
+export const OTHER_RULES: readonly string[] = [ENTROPY_RULE, KEY_FRAGMENT];
 
 const LEVELS: readonly Confidence[] = ['low', 'medium', 'high'];
 
@@ -101,7 +103,7 @@ export function compileRedactRules(
   const least = LEVELS.indexOf(options.confidence);
   const isMaskable = valueFilter(options.allowedValues, options.linearEngine);
   const hasAllowedKey = keyFilter(options.allowedKeys);
-  const ids = [...Object.keys(rules), ENTROPY_RULE, KEY_FRAGMENT];
+  const ids = [...Object.keys(rules), ...OTHER_RULES];
   const context: RuleContext = {
     least,
     isInMask: ownMasks(
