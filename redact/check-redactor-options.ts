@@ -267,10 +267,15 @@ function unknownOption(path: Path, known: readonly string[]): Error {
 
 function notExpected(path: Path, expected: string, value: unknown): Error {
   const isNumber = typeof value === 'number' && /number|integer/.test(expected);
-  const shown = isNumber ? value : Array.isArray(value) ? 'an array' : kindOf(value);
   const isExpression = value instanceof RegExp ? '; write its source, and (?i) in front for the flag i' : '';
-  const message = `${nameOf(path) || 'the options'} must be ${expected}, not ${shown}${isExpression}`;
+  const message = `${nameOf(path) || 'the options'} must be ${expected}, not ${isNumber ? value : kindShown(value, expected)}${isExpression}`;
   return error(message, undefined, isNumber ? RangeError : TypeError);
+}
+
+function kindShown(value: unknown, expected: string): string {
+  if (value === '') return 'an empty string';
+  if (typeof value === 'string' && expected.includes('string')) return 'another string';
+  return Array.isArray(value) ? 'an array' : kindOf(value);
 }
 
 function error(

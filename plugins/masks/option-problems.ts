@@ -49,7 +49,7 @@ export function ruleNameProblems({
   });
   for (const pattern of Object.keys(action)) {
     if (pattern === 'default' || matchesOne(pattern, [...all, ...OTHER_RULES])) continue;
-    const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect`;
+    const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect; correct it, or name its pack in \`packs\``;
     problems.push({ path: ['action', pattern], message, suggestion: nearestRule(pattern, all, nearest) });
   }
   return problems;
