@@ -157,7 +157,15 @@ export class Redactor {
         return replace('a string');
       }
     };
-    const masked = maskValue(value, { text, number, key, namesIn, policyOf, apply, lenient: leniency(replace) });
+    const masked = maskValue(value, {
+      text,
+      number,
+      key,
+      namesIn,
+      policyOf,
+      apply,
+      lenient: leniency(replace),
+    });
     try {
       return withBoundValues(masked, (json) => (json.length > maxLength ? json : this.#texts.mask(json)));
     } catch {
