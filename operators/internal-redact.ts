@@ -26,7 +26,6 @@ export {
   COUNT,
   COUNT_FROM_0,
   checkOptions,
-  checkValue,
   FUNCTION,
   hasMethods,
   kindOf,

@@ -65,12 +65,14 @@ function redactedInfo(redactor: Redactor, info: Info): Info {
     values.map((value) => (hidden.includes(value as string) ? REPLACED : value));
   if (Array.isArray(splat)) shown[SPLAT] = withoutHidden(redactedSplat(redactor, info.message, splat, shown));
   if (Array.isArray(shown.splat)) shown.splat = withoutHidden(shown.splat);
-  let line = info[MESSAGE];
-  if (typeof line === 'string')
-    for (const value of hidden) line = (line as string).replaceAll(JSON.stringify(value), `"${REPLACED}"`);
-  if (typeof line === 'string')
-    shown[MESSAGE] = line.startsWith('{') ? redactor.redactJson(line) : redactor.redact(line);
-  else if (line !== undefined) shown[MESSAGE] = redactor.redact(line);
+  const line = info[MESSAGE];
+  if (typeof line === 'string') {
+    const masked = line.startsWith('{') ? redactor.redactJson(line) : redactor.redact(line);
+    shown[MESSAGE] = hidden.reduce(
+      (text, value) => text.replaceAll(JSON.stringify(value), `"${REPLACED}"`),
+      masked,
+    );
+  } else if (line !== undefined) shown[MESSAGE] = redactor.redact(line);
   return shown;
 }
 
