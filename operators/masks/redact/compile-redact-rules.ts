@@ -350,7 +350,7 @@ export function bitsPerCharacter(value: string): number {
 
 function entropyRule(
   { threshold = 0.9, length = 16, delimiters = '()[]{},;:&=?|<>', trim = '"\'`.!' }: EntropyRuleOptions,
-  { isMaskable, replace }: RuleContext,
+  { isMaskable, isInMask, replace }: RuleContext,
 ): MaskRule {
   const outside = escapeClass(delimiters);
   const edge = escapeClass(delimiters + trim);
@@ -365,6 +365,7 @@ function entropyRule(
     accepts: (value, text, start) =>
       meter.canReach(threshold, value, 0, value.length) &&
       meter.index(value, 0, value.length, length) >= threshold &&
+      !isInMask(value, text, start) &&
       isMaskable(value, true, text, start, false),
     replace: (value, text, start) => inQuotes(replace(value, ENTROPY_RULE), value, text, start),
   };
