@@ -25,3 +25,18 @@ const JOINED = /^\p{Ll}{3,20}([-._ ])\p{Ll}{3,20}(?:\1\p{Ll}{3,20}){1,8}$/u;
  */
 export const areJoinedWords = (value: string): boolean =>
   JOINED.test(value) && !value.split(/[-._ ]/).some((word) => TECHNICAL.has(word));
+
+/** One word of eight letters or more, or several words that are joined, with a number after them or without one. */
+const WORDS_WITH_NUMBER =
+  /^(?:\p{Ll}{8,20}|\p{Ll}{3,20}(?:[-._ ]\p{Ll}{2,20}){1,8}(?:[-._]\d{1,6})?|\p{Ll}{3,20}[-._]\d{2,6})$/u;
+
+/** Whether a value is one word or more that someone chose, none of which is technical or part of a message. */
+export const areWordsWithoutMeaning = (value: string): boolean =>
+  WORDS_WITH_NUMBER.test(value) &&
+  !value
+    .split(/[-._ ]/)
+    .some(
+      (word) =>
+        TECHNICAL.has(word) ||
+        /^(?:your|enter|must|should|cannot|characters?|least|is|are|to|of)$/.test(word),
+    );

@@ -11,7 +11,7 @@ import {
   isWordWithRandomPart,
   NUMBER_LIKE,
 } from './generated.ts';
-import { areJoinedWords } from './joined-words.ts';
+import { areJoinedWords, areWordsWithoutMeaning } from './joined-words.ts';
 import {
   ANSWERED,
   ASKED,
@@ -53,7 +53,7 @@ function canBePassword(value: string, text: string, start: number): boolean {
 
 /** A name after which a number of four digits is a password too: no `pass`, which counts, and no host in front of a port. */
 const SURE_PASSWORD =
-  /(?:passwor[dt]|passwd|pwd|kennwort|senha|contraseña|mot de passe|wachtwoord|has[łl]o|heslo|lösenord|adgangskode|salasana|şifre|jelszó|пароль|密码|密碼|パスワード|비밀번호|الرقم السري|(?:admin|db|ftp|login|mail|my|mysql|postgres|redis|root|smtp|sql|ssh|user)_?pass)(?:\\{0,3}["'`]\]?\s?(?::|=>?|,)|\s?=|[:：](?=\s))\s?\\{0,3}["'`]?$/i;
+  /(?:passwor[dt]|passwd|pwd|passcode|kennwort|senha|contraseña|mot de passe|wachtwoord|has[łl]o|heslo|lösenord|adgangskode|salasana|şifre|jelszó|пароль|密码|密碼|パスワード|비밀번호|الرقم السري|(?:admin|db|ftp|login|mail|my|mysql|postgres|redis|root|smtp|sql|ssh|user)_?pass)(?:\\{0,3}["'`]\]?\s?(?::|=>?|,)|\s?=|[:：](?=\s))\s?\\{0,3}["'`]?$/i;
 
 /** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
@@ -71,8 +71,19 @@ export function isSecret(value: string, text: string, start: number): boolean {
 const SURE_SECRET =
   /(?:(?:jwt|cookie|session|admin|client|hmac|signing|sign|app|flask|django|next_?auth|auth|encrypt(?:ion)?|crypt|cipher|master|webhook|refresh|access|consumer|shared|private|chap|token|room|clickhouse)(?:[_. -]|__)?(?:secret|key)|(?:manager|bind|security)[_.-]credentials|secret[_.-]?key(?:[_.-]?base)?|pepper|salt|pass_?phrase)(?:\\{0,7}["'`]){0,4}\]?\s{0,20}(?:=>|[:=>]|,)\s{0,20}(?:[\w.]{1,40}\s{0,3}(?:\|\||\?\?|or)\s{0,3}|(?:\[\])?[\w.]{1,20}\()?(?:\\{0,7}["'`]){0,4}$/i;
 
-const isChosenAfterSureName = (value: string, text: string, start: number): boolean =>
-  areJoinedWords(value) && SURE_SECRET.test(text.slice(Math.max(0, start - 120), start));
+function isChosenAfterSureName(value: string, text: string, start: number): boolean {
+  const inQuotes = isQuote(text[start - 1]);
+  if (!areJoinedWords(value) && !(inQuotes && areWordsWithoutMeaning(value))) return false;
+  const before = text.slice(Math.max(0, start - 120), start);
+  return (
+    SURE_SECRET.test(before) &&
+    (areJoinedWords(value) || /[-_.]?\d/.test(value) || SETTING_OF_SECRET.test(before))
+  );
+}
+
+/** The name of a variable of the environment, which no label of a form has. */
+const SETTING_OF_SECRET =
+  /[A-Z0-9]_(?:SECRET|KEY|SALT|PEPPER)(?:_BASE)?["'`\\]{0,8}\]?\s{0,3}(?:=>|[:=,])\s{0,3}["'`\\]{1,8}$/;
 
 /** A value after a name such as `token` or `api_key`, which looks as if it had been generated. */
 export function isToken(value: string, text: string, start: number): boolean {
@@ -80,7 +91,9 @@ export function isToken(value: string, text: string, start: number): boolean {
   if (/^\S+(?:\s\S+){3}/.test(value) && SENTENCE_WORD.test(value)) return false;
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
   if (isIdentifier(value, text, start) || isSentence(value)) return false;
-  if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
+  if (isQuote(text[start - 1]) && /\d$/.test(value) && areWordsWithoutMeaning(value))
+    if (KEY_OF_API.test(text.slice(Math.max(0, start - 40), start))) return true;
+  if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value) || isInGroups(value))) return true;
   if (ONE_WORD.test(value) && NAME_OF_TOKEN.test(text.slice(Math.max(0, start - 80), start))) return true;
   const isSure = isQuote(text[start - 1]) && SURE_NAME.test(text.slice(Math.max(0, start - 80), start));
   return (
@@ -90,6 +103,7 @@ export function isToken(value: string, text: string, start: number): boolean {
 
 /** A value that is one word, of digits and letters that are not a word with a number after it. */
 const ONE_WORD = /^(?![A-Za-z]+\d{1,6}$)(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}$/;
+const KEY_OF_API = /api[_. -]?key(?:["'`\\]{1,16})?\s{0,3}[:=]\s{0,3}["'`\\]{1,16}$/i;
 /** The name of a token, its separator, and the quote of its value. */
 const NAME_OF_TOKEN =
   /(?:token|bearer|jwt|(?:api|access|secret|private)[_. -]?key)(?:["'`\\]{1,16})?\s{0,3}[:=]\s{0,3}\[?\s?["'`\\]{0,16}$/i;
@@ -111,6 +125,23 @@ const HEADER = /authorization["'`\\]{0,16}\]?\s{0,3}(?:=>|[:=,])[^:=]{0,40}$/i;
 /** A name whose value in quotes is a secret, even one that someone chose. */
 const SURE_NAME =
   /(?:(?:api|access|secret|private|encryption|signing)[_. -]?key|(?:access|auth|api|refresh|bot|login|oauth)[_. -]?token)(?:\\{0,7}["'`]){0,4}\s{0,20}[:=]\s{0,20}\[?\s{0,2}(?:\\{0,7}["'`]){1,4}$/i;
+
+/**
+ * Groups as in the keys of licences, `ABCD-EFGH-1234-JKLM`, and groups in both cases of which two have letters and digits:
+ * `Vn3-qwep-92lk`.
+ */
+const isInGroups = (value: string) =>
+  /^(?=.*\d)(?=.*[A-Z])[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}$/.test(value) ||
+  (/^[A-Za-z0-9]{2,12}(?:[-_][A-Za-z0-9]{2,12}){2,7}$/.test(value) &&
+    /[A-Z]/.test(value) &&
+    /[a-z]/.test(value) &&
+    value.split(/[-_]/).filter(isGroupOfBoth).length >= 2);
+
+/** Letters and digits that are no version, and no name of a platform. */
+const isGroupOfBoth = (group: string) =>
+  /[A-Za-z]/.test(group) &&
+  /\d/.test(group) &&
+  !/^(?:[vx]|win|amd|arm|sha|utf|md|h|http|s|k|py)\d+[a-z]?$/i.test(group);
 
 /** A word with a number that is longer than those of hosts and workers, and is no time. */
 const isWordWithNumber = (value: string) =>
@@ -156,6 +187,8 @@ export function isNearPassword(value: string, text: string, start: number): bool
   const isName = /\d[A-Z][a-z]{2,}|^[a-z0-9]+(?:[-_.][a-z0-9]+)*$|^[A-Z0-9_-]+$|^[0-9a-f-]+$/.test(value);
   if (isName && !/[!#$%^&*?~+]/.test(value)) return false;
   if (NO_PASSWORD_BEFORE.test(text.slice(Math.max(0, start - 40), start))) return false;
+  if (/[„“«「『]\s?$/.test(text.slice(Math.max(0, start - 2), start)))
+    return isToldSecret(value, text, start);
   if (!isToldSecret(value, text, start) || !/\d/.test(value)) return false;
   return /[!#$%^&*?~+]/.test(value) || (/[A-Z]/.test(value) && /[a-z]/.test(value) && isRandom(value));
 }

@@ -170,6 +170,9 @@ function unpackedValues(text: string, at: number): readonly Place[] {
   return isAlone ? [] : argumentReader(String(place))(text, start);
 }
 
+/** A value of letters and signs of ASCII, after which a sentence goes on without a space: `Mango42に変更`. */
+const LATIN_BEFORE_JAPANESE = /^[!-~]{4,}(?=[\u3040-\u30ff\u4e00-\u9fff])/;
+
 /** Words of a sentence after a name, and the characters that they have together. Those with a digit may be a password. */
 const MOST_WORDS = 12;
 const LONGEST_NEAR = 120;
@@ -183,7 +186,8 @@ function nextWords(text: string, start: number): readonly Place[] {
   for (let words = 0; words < MOST_WORDS && at < start + LONGEST_NEAR; words++) {
     const from = matchEnd(NEXT_WORD, text, at);
     if (from === -1) break;
-    const end = endOfBare(text, from);
+    const marked = inMarks(text, from - 1);
+    const end = Math.min(endOfBare(text, from), marked?.start === from ? marked.end : text.length);
     if (end > from && /\d/.test(text.slice(from, end))) places.push({ start: from, end });
     at = matchEnd(REST_OF_WORD, text, from);
   }
@@ -219,7 +223,9 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
     const from = matchEnd(OPENING_QUOTE, text, start);
     if (from !== -1) return from < text.length ? placesOf(literalAt(text, from, from + 1)) : [];
     const end = endOfBare(text, start);
-    return end > start ? [{ start, end }] : [];
+    const [latin = ''] = LATIN_BEFORE_JAPANESE.exec(text.slice(start, end)) ?? [];
+    const length = latin === '' ? end - start : latin.length;
+    return length > 0 ? [{ start, end: start + length }] : [];
   },
   /** The next words of a sentence, of which one may be the value. */
   near: nextWords,
