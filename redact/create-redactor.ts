@@ -110,7 +110,7 @@ export interface Redactor {
 const LONGEST = 4_000_000;
 
 /**
- * Returns a redactor, which applies the packs of rules of the processor `redact`. Creating one takes some milliseconds, so create it
+ * Returns a redactor, which applies the packs of rules of the processor `redact`. Creating one takes a quarter of a second, so create it
  * once. All of its methods are synchronous.
  *
  * @throws TypeError for an option that is unknown, of the wrong type, or that turns masking off, and for an expression that could take
