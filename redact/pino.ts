@@ -45,14 +45,20 @@ export function redactedDestination<T extends { write(lines: string): unknown }>
   checkRedactor('redactedDestination', redactor);
   checkArgument('redactedDestination', 'the destination', destination, DESTINATION);
   const redactLines = redactedStreamWrite(redactor);
+  const masked = (lines: unknown) => {
+    if (typeof lines === 'string') return redactLines(lines);
+    return lines instanceof Uint8Array ? redactLines(decoder.decode(lines)) : lines;
+  };
   const write = (lines: string | Uint8Array, ...others: []) =>
-    destination.write(redactLines(typeof lines === 'string' ? lines : decoder.decode(lines)), ...others);
+    destination.write(masked(lines) as string, ...others);
   const redacted: T = new Proxy(destination, {
     get(target, key) {
       if (key === 'write') return write;
       const value: unknown = Reflect.get(target, key);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]): unknown => {
+        // It takes the last lines.
+        if (key === 'end' && args.length > 0) args[0] = masked(args[0]);
         const result: unknown = Reflect.apply(value, target, args);
         // What is chained, as in `destination.on('error', …)`, must not give the destination itself.
         return result === target ? redacted : result;

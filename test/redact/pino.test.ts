@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { createRedactor, type Redactor } from '../../redact/index.ts';
@@ -256,6 +257,12 @@ describe('redactedLogMethod', () => {
 });
 
 describe('redactedDestination', () => {
+  it('masks the last lines of a stream, too', async () => {
+    const stream = new PassThrough();
+    redactedDestination(createRedactor(), stream).end('{"password":"Tr0ub4dor&3"}\n');
+    expect(String(await stream.toArray())).toBe('{"password":"<:password:>"}\n');
+  });
+
   it('is the destination in all else', () => {
     const calls: string[] = [];
     const destination = redactedDestination(redactor, {
