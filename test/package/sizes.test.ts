@@ -45,17 +45,17 @@ describe('what a page loads for a single operator', () => {
 describe('what a page loads for redactStream', () => {
   const secretRules = "export { secretRules } from './redact/dist/redact/secrets.js';";
 
-  it('without packs: at most 90,000 bytes', async () => {
-    expect(await sizeOf(operator('redactStream'))).toBeLessThanOrEqual(90_000);
+  it('without packs: at most 95,000 bytes', async () => {
+    expect(await sizeOf(operator('redactStream'))).toBeLessThanOrEqual(95_000);
   });
 
-  it('with the default packs: at most 155,000 bytes', async () => {
-    expect(await sizeOf(operator('redactStream') + secretRules)).toBeLessThanOrEqual(155_000);
+  it('with the default packs: at most 165,000 bytes', async () => {
+    expect(await sizeOf(operator('redactStream') + secretRules)).toBeLessThanOrEqual(165_000);
   });
 
-  it('with all packs: at most 170,000 bytes', async () => {
+  it('with all packs: at most 180,000 bytes', async () => {
     const packRules = "export { packRules } from './redact/dist/redact/index.js';";
-    expect(await sizeOf(operator('redactStream') + packRules)).toBeLessThanOrEqual(170_000);
+    expect(await sizeOf(operator('redactStream') + packRules)).toBeLessThanOrEqual(180_000);
   });
 
   it('has the rules of the default packs and no others from @millrace/redact/secrets', async () => {
