@@ -56,6 +56,11 @@ const OTHERS: Readonly<Record<string, string[]>> = {
   'a tar archive': inLines(Buffer.concat([header, randomBytes(2000), Buffer.alloc(8000)])),
   text: inLines(Buffer.from(words)),
   'text in a field of JSON': [`${JSON.stringify({ log: inLines(Buffer.from(words))[0]?.trim() })}\n`],
+  'a line that ends like a key': [
+    `${'Kz8/x2Vq4'.repeat(8)}Pw=\n`,
+    `${'Kz8/x2Vq4'.repeat(8)}Pwd\n`,
+    `${'Kz8/x2Vq4'.repeat(8)}\n`,
+  ],
   'a large file of random bytes': inLines(randomBytes(60_000)),
 };
 

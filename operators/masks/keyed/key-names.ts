@@ -282,11 +282,25 @@ const compileName = (entry: KeyName): CompiledName => ({
 });
 
 function isNameAt(text: string, start: number, { entry, after, onlyAfter, notAfter }: CompiledName): boolean {
-  if (notAfter?.endAt(text, start) === true) return false;
+  if (notAfter?.endAt(text, start) === true || isInToken(text, start)) return false;
   if (onlyAfter !== undefined) return onlyAfter.endAt(text, start);
   if (entry.start === undefined || isWordStart(text, start)) return true;
   return after?.endAt(text, start) === true;
 }
+
+/** Whether so much base64 stands in front of a place that letters there are no word: `Pw=` at its end is no key. */
+function isInToken(text: string, at: number): boolean {
+  if (at < TOKEN_LENGTH || !LETTER_OR_DIGIT.test(text[at - 1] as string)) return false;
+  const before = text.slice(at - TOKEN_LENGTH, at);
+  return BASE64.test(before) && (before.match(NO_LETTERS)?.length ?? 0) >= PARTS_OF_TOKEN;
+}
+
+const TOKEN_LENGTH = 40;
+/** Names of classes have fewer numbers in them. */
+const PARTS_OF_TOKEN = 3;
+const LETTER_OR_DIGIT = /[A-Za-z0-9+/]/;
+const BASE64 = /^[A-Za-z0-9+/]*$/;
+const NO_LETTERS = /[0-9+/]+/g;
 
 /** Words in front of a name. */
 class WordsBefore {
