@@ -109,7 +109,10 @@ function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, 
     case 'string':
       return mask.text(value, field?.key, field?.within, undefined, field?.names);
     case 'object':
-      return value === null ? null : walkObject(value, mask, depth, keep, field);
+      if (value === null) return null;
+      // Without a call in between, which the stack has no room for at the deepest level.
+      if (mask.lenient === undefined) return walkPlain(value, mask, depth, keep, field);
+      return walkLeniently(value, mask, mask.lenient, depth, keep, field);
     case 'number':
       return mask.number?.(value, field?.key, field?.within, field?.names) ?? value;
     case 'boolean':
@@ -121,15 +124,14 @@ function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, 
   }
 }
 
-function walkObject(
+function walkLeniently(
   value: object,
   mask: MaskFields,
+  lenient: Leniency,
   depth: number,
   keep: KeepAtTop,
   field: Field | undefined,
 ): unknown {
-  const { lenient } = mask;
-  if (lenient === undefined) return walkPlain(value, mask, depth, keep, field);
   if (lenient.around.has(value)) return '[Circular]';
   // What getters and `toJSON` make is new each time, and ends at the most levels only.
   if (lenient.known.has(value) || depth >= MAX_DEPTH) lenient.repeatsLeft--;
