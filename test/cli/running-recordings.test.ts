@@ -133,7 +133,8 @@ describe('/record of a running pipeline that delivers exactly once', () => {
     await pipeline.end();
     // What came before the recording comes again if it was not committed.
     expect(recordedLines(text).filter((line) => line !== 'before')).toEqual([...lines, 'last']);
-    expect(text).toContain('states: [running, backing_off, running, ');
+    // The run that failed, and the one after it. How the replay ends depends on which calls had ended when the recording did.
+    expect(text).toMatch(/fails_at: [\s\S]*- events:/);
     const results = await run(await load({ 'web.test.yaml': text, 'web.yaml': pipeline.yaml }));
     expect(results.map(({ findings }) => findings)).toEqual([[]]);
   });
