@@ -19,7 +19,7 @@ export function secretRules(disable: readonly string[] = []): Record<string, Red
   checkArgument('secretRules', 'disable', disable, STRINGS);
   packs ??= DEFAULT_PACKS.map((name) => [
     name,
-    { rules: rulesOfPack(readBuiltPack(defaultPackFiles()[name] as string)) },
+    { rules: rulesOfPack(readBuiltPack(name, defaultPackFiles()[name] as string)) },
   ]);
   return rulesById(packs, disable);
 }

@@ -5,11 +5,18 @@ import type { BuiltPack, ExpressionRule, Pack, PackRule } from './pack-schema.ts
 export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
 
 /** A pack as the build has written it. What is known of its expressions need not be worked out again. */
-export function readBuiltPack(json: string): BuiltPack {
-  const { expressions, ...pack } = JSON.parse(json) as BuiltPack;
-  rememberExpressions(pack.rules, expressions);
+export function readBuiltPack(name: string, json: string): BuiltPack {
+  let pack = read.get(name);
+  if (pack === undefined) {
+    const { expressions, ...written } = JSON.parse(json) as BuiltPack;
+    rememberExpressions(written.rules, expressions);
+    pack = written;
+    read.set(name, pack);
+  }
   return pack;
 }
+
+const read = new Map<string, BuiltPack>();
 
 export function rememberExpressions(
   rules: BuiltPack['rules'],

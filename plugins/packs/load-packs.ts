@@ -50,7 +50,6 @@ export class PackError extends Error {
   }
 }
 
-const written = new Map<string, BuiltPack>();
 const loaded = new Map<string, Pack>();
 
 /**
@@ -94,17 +93,12 @@ export function loadPack(name: string): Pack {
 }
 
 function writtenPack(name: string): BuiltPack {
-  let pack = written.get(name);
-  if (pack === undefined) {
-    const files = packFiles();
-    const json = Object.hasOwn(files, name) ? files[name] : undefined;
-    if (json === undefined) {
-      throw new PackError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
-    }
-    pack = readBuiltPack(json);
-    written.set(name, pack);
+  const files = packFiles();
+  const json = Object.hasOwn(files, name) ? files[name] : undefined;
+  if (json === undefined) {
+    throw new PackError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
   }
-  return pack;
+  return readBuiltPack(name, json);
 }
 
 /** The vocabulary of `secrets/context` with what packs add to it. */

@@ -34,6 +34,35 @@ export interface MatrixOptions<T, R> {
   readonly diagrams: Diagrams;
 }
 
+/** Those of an operator that emits one value for each, at once: `x`, `y` and `z`, of which `y` makes a callback throw. */
+export const ONE_FOR_EACH: Diagrams = {
+  one: `
+    source  x|
+    result  x|
+    subs    ^!`,
+  many: `
+    source  x-y-z-|
+    result  x-y-z-|
+    subs    ^-----!`,
+  error: `
+    source  x-y-#
+    result  x-y-#
+    subs    ^---!`,
+  'never-ending': `
+    source  x-y-z-
+    result  x-y-z-
+    subs    ^`,
+  'early unsubscribe': `
+    source  x-y-z-|
+    unsub   ---!
+    result  x-y
+    subs    ^--!`,
+  'a callback that throws': `
+    source  x-y-z-|
+    result  x-#
+    subs    ^-!`,
+};
+
 const SAME_FOR_ALL: Readonly<Record<string, Diagram>> = {
   never: `
     source  -

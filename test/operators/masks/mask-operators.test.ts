@@ -5,7 +5,7 @@ import { MaskError } from '../../../operators/masks/mask-error.ts';
 import type { Masked } from '../../../operators/masks/masked.ts';
 import { redact } from '../../../operators/masks/redact/redact.ts';
 import { regexMask, regexMasker } from '../../../operators/masks/regex-mask.ts';
-import { testOperator } from '../operator-matrix.ts';
+import { ONE_FOR_EACH, testOperator } from '../operator-matrix.ts';
 
 const KEY = 'qGr4Kd0xT9bLw2Zp5v';
 
@@ -36,35 +36,9 @@ for (const { name, operator } of forms) {
   testOperator<string | object, string | object>(name, {
     operator: () => operator(),
     throwing: () => operator(throwIt),
-    values: { a: 'x', k: `k ${KEY}`, e: { data: { k: [KEY] } } },
-    results: { a: 'x', k: `k ${'*'.repeat(18)}`, e: { data: { k: ['*'.repeat(18)] } } },
-    diagrams: {
-      one: `
-        source  a|
-        result  a|
-        subs    ^!`,
-      many: `
-        source  a-k-e-|
-        result  a-k-e-|
-        subs    ^-----!`,
-      error: `
-        source  a-k-#
-        result  a-k-#
-        subs    ^---!`,
-      'never-ending': `
-        source  a-k-e-
-        result  a-k-e-
-        subs    ^`,
-      'early unsubscribe': `
-        source  a-k-e-|
-        unsub   ---!
-        result  a-k
-        subs    ^--!`,
-      'a callback that throws': `
-        source  a-k-e-|
-        result  a-#
-        subs    ^-!`,
-    },
+    values: { x: 'x', y: `k ${KEY}`, z: { data: { k: [KEY] } } },
+    results: { x: 'x', y: `k ${'*'.repeat(18)}`, z: { data: { k: ['*'.repeat(18)] } } },
+    diagrams: ONE_FOR_EACH,
   });
 }
 

@@ -4,7 +4,7 @@ import { from, lastValueFrom, of, toArray } from 'rxjs';
 import { pseudonyms, restorePseudonyms } from '../../../operators/index.ts';
 import { createPseudonyms } from '../../../redact/index.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { testOperator } from '../operator-matrix.ts';
+import { ONE_FOR_EACH, testOperator } from '../operator-matrix.ts';
 
 const rules = {
   'pii/contact:email': { match: '\\b[a-z]{1,40}@[a-z.]{1,40}', keywords: ['@'] },
@@ -22,44 +22,16 @@ testOperator<string | object, string | object>('pseudonyms', {
       },
     }),
   values: {
-    a: 'to ada@example.org',
-    b: 'of bob@example.org',
-    p: 'pin=1234',
-    e: { data: { to: ['ada@example.org'] } },
+    x: 'none',
+    y: 'to ada@example.org, pin=1234',
+    z: { data: { to: ['ada@example.org', 'bob@example.org'] } },
   },
   results: {
-    a: 'to <:EMAIL_1:>',
-    b: 'of <:EMAIL_2:>',
-    p: 'pin=<:PIN:>',
-    e: { data: { to: ['<:EMAIL_1:>'] } },
+    x: 'none',
+    y: 'to <:EMAIL_1:>, pin=<:PIN:>',
+    z: { data: { to: ['<:EMAIL_1:>', '<:EMAIL_2:>'] } },
   },
-  diagrams: {
-    one: `
-      source  a|
-      result  a|
-      subs    ^!`,
-    many: `
-      source  a-b-a-e-p-|
-      result  a-b-a-e-p-|
-      subs    ^---------!`,
-    error: `
-      source  a-b-#
-      result  a-b-#
-      subs    ^---!`,
-    'never-ending': `
-      source  a-b-
-      result  a-b-
-      subs    ^`,
-    'early unsubscribe': `
-      source  a-b-a-|
-      unsub   ---!
-      result  a-b
-      subs    ^--!`,
-    'a callback that throws': `
-      source  a-b-|
-      result  #
-      subs    (^!)`,
-  },
+  diagrams: ONE_FOR_EACH,
 });
 
 const known = () => {

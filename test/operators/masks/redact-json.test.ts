@@ -3,7 +3,7 @@ import { firstValueFrom, of } from 'rxjs';
 import { redactJson } from '../../../operators/index.ts';
 import { parseExact, stringifyExact } from '../../../operators/masks/redact/exact-json.ts';
 import { createRedactor, packRules } from '../../../redact/index.ts';
-import { testOperator } from '../operator-matrix.ts';
+import { ONE_FOR_EACH, testOperator } from '../operator-matrix.ts';
 
 const rules = { PIN: { match: 'pin"?[:=] ?"?([0-9]{4})', mask: 1, keywords: ['pin'] } };
 const throwing = () =>
@@ -18,39 +18,13 @@ testOperator<string, string>('redactJson', {
   operator: () => redactJson({ rules }),
   // Masking fails closed: what throws while a value is masked costs the value, and not the stream.
   throwing,
-  values: { a: '{"user":"ada"}', p: '{"pin":"1234","n":12345678901234567890}', t: 'no JSON, pin=1234' },
+  values: { x: '{"user":"ada"}', y: 'no JSON, pin=1234', z: '{"pin":"1234","n":12345678901234567890}' },
   results: {
-    a: '{"user":"ada"}',
-    p: '{"pin":"<:PIN:>","n":12345678901234567890}',
-    t: 'no JSON, pin=<:PIN:>',
+    x: '{"user":"ada"}',
+    y: 'no JSON, pin=<:PIN:>',
+    z: '{"pin":"<:PIN:>","n":12345678901234567890}',
   },
-  diagrams: {
-    one: `
-      source  a|
-      result  a|
-      subs    ^!`,
-    many: `
-      source  a-p-t-|
-      result  a-p-t-|
-      subs    ^-----!`,
-    error: `
-      source  a-p-#
-      result  a-p-#
-      subs    ^---!`,
-    'never-ending': `
-      source  a-p-t-
-      result  a-p-t-
-      subs    ^`,
-    'early unsubscribe': `
-      source  a-p-t-|
-      unsub   ---!
-      result  a-p
-      subs    ^--!`,
-    'a callback that throws': `
-      source  a-t-a-|
-      result  a-#
-      subs    ^-!`,
-  },
+  diagrams: ONE_FOR_EACH,
 });
 
 describe('redactJson', () => {
