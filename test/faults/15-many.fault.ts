@@ -10,6 +10,12 @@ const LINES_PER_FILE = byForm({ short: 2, long: 50 });
 const PIPELINES = 1000;
 const ROUNDS = byForm({ short: 6, long: 10 });
 
+/**
+ * Megabytes of heap for the process, about twice what 10,000 files need. Without a limit, the peak is how much garbage
+ * the engine happens to leave, which depends on the machine.
+ */
+const HEAP = 128;
+
 /** Preloaded: writes what the process has used when it ends. */
 const USAGE = `
 import fs from 'node:fs';
@@ -22,7 +28,7 @@ process.on('exit', () => {
 /** A trial whose processes may have 1,024 descriptors, with this many input files. */
 function withFiles(files: number): Trial {
   const trial = new Trial(fileToDisk({ paths: 'in/*/*.log' }), { 'usage.mjs': USAGE });
-  trial.env = { NODE_OPTIONS: `--import=${trial.path('usage.mjs')}` };
+  trial.env = { NODE_OPTIONS: `--max-old-space-size=${HEAP} --import=${trial.path('usage.mjs')}` };
   trial.launcher = ['bash', '-c', 'ulimit -n 1024; exec "$@"', 'bash'];
   for (let n = 0; n < files; n++) trial.append(inputOf(n), trial.oracle.lines(LINES_PER_FILE));
   return trial;
