@@ -73,7 +73,7 @@ export function isPersonName(value: string, text: string, start: number): boolea
 
 /** Other keys in whose company `nom` or `family` is the name of a person. */
 const BESIDE_NAME =
-  /pr(?:é|e|%c3%a9|\\u00e9)nom|apellido|cognome|sobrenome|p(?:ř|r)(?:í|i)jmen|фамили|["'\\](?:family|given)["'\\]|naissance|nacimiento|nascita|nascimento/i;
+  /pr(?:é|e|%c3%a9|\\u00e9)nom|apellido|cognome|sobrenome|p(?:ř|r)(?:í|i)jmen|фамили|["'\\](?:family|given)["'\\]|naissance|nacimiento|nascita|nascimento|surname|last_?name|forename|\blname\b|nachname|familienname|uzvārd|pavardė|\b(?:cpf|dni|nif|curp|dob)\b|birth|passport|pasaporte|passaporto|passaporte|celular|codice_?fiscale|<\/?(?:\w{1,20}:)?(?:family|given)>/i;
 
 export const isPersonNameBeside = (value: string, text: string, start: number): boolean =>
   isPersonName(value, text, start) && hasNear(BESIDE_NAME, text, start, value);
@@ -203,7 +203,7 @@ export function isDocumentNumber(value: string): boolean {
 }
 
 const RECORD =
-  /(?:e-?mail|mail|phone|mobile|birth[_ -]?(?:date|day)?|date[_ ]of[_ ]birth|dob|passport|ssn|street|geburts\w*|telefon\w*|stra(?:ß|ss)e|naissance|nacimiento|nascita)[\w]{0,20}["'\\\]]{0,6}\s{0,3}(?:[:=,;|\t>]|$)/im;
+  /(?:e-?mail|mail|phone|mobile|birth[_ -]?(?:date|day)?|date[_ ]of[_ ]birth|dob|passport|ssn|street|geburts\w*|telefon\p{L}*|stra(?:ß|ss)e|naissance|nacimiento|nascita|nascimento|celular|narozen\p{L}|urodzenia|rođenja|születés\p{L}*|doğum|puhelin|osoite|adres\p{L}?|alamat|iban|pesel|cpf|dni|bsn|电话|電話|電話番号|手机|手机号|携帯番号|전화|전화번호|휴대폰|生年月日|出生日期|생년월일)[\w]{0,20}["'\\\]]{0,6}\s{0,3}(?:[:：=,;|\t>]|$)|\b(?:geb\.|wohnhaft)\s/imu;
 
 /** A first name and a last name after `name`, in a text that also has the key of something personal. */
 export const isNameInRecord = (value: string, text: string, start: number): boolean =>

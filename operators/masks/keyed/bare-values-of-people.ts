@@ -12,7 +12,7 @@ const PARTICLE =
   "(?:von|van|vom|zu|zur|zum|der|den|dem|de|del|della|dei|degli|di|da|do|dos|das|du|des|la|le|les|los|las|el|al|bin|ibn|ben|y|af|av|ter|ten|und|'t|l'|d')";
 /** Not the next key: `Nachname: `, `Last name=`. */
 const NO_KEY =
-  '(?!["\']?\\p{L}[\\p{L}\\p{N}_.-]{0,40}(?: (?:[nN]ames?|NAME|of|OF|birth|Birth|BIRTH|[nN]umber|[cC]ode|[aA]ddress|[lL]ine|[nN]o|[nN]r|ID|id|de|du|der|des|family|famille|postal)){0,3}["\'\\]]?\\s?(?:[=:]|→|->))';
+  '(?!["\']?\\p{L}[\\p{L}\\p{N}_.-]{0,40}(?: (?:[nN]ames?|NAME|of|OF|birth|Birth|BIRTH|[nN]umber|[cC]ode|[aA]ddress|[lL]ine|[nN]o|[nN]r|ID|id|de|du|der|des|family|famille|postal|di|da|do|del|della|nacimiento|nascita|nascimento|naissance|nac|urodzenia|narození|rođenja|identidad|documento|identité|sécurité|sociale|fiscal|cuenta|teléfono|telefono|telefone|téléphone|contacto|contatto)){0,3}["\'\\]]?\\s?(?:[=:]|→|->))';
 const SPACE = '(?: |\\+|%20)';
 /** What may stand after a value. A type such as `Option<String>` has no such end. */
 const END = '(?=$|[\\s,;&|)\\]}"\'>!?*#…]|[.:](?:\\s|$)|\\\\+[nrt"\'u]|<(?!\\p{Lu})|-->| ?[-–→])';
