@@ -8,6 +8,15 @@ export const PSEUDONYMS: Check = (value) =>
   hasMethods(value, 'pseudonymOf', 'isPseudonym', 'hide', 'restore') ||
   'a table of pseudonyms, which createPseudonyms returns';
 
+/**
+ * A method of redactors: whether they leave a JSON document as it is, as far as one search of it can tell. Redactors that programs make
+ * themselves do not have it.
+ */
+export const LEAVES_JSON = Symbol('leavesJson');
+
+export const leavesJson = (redactor: Redactor, json: string): boolean =>
+  (redactor as { [LEAVES_JSON]?: (json: string) => boolean })[LEAVES_JSON]?.(json) === true;
+
 /** A caller without a redactor would fail at its first log, or log what it has to mask. */
 export function checkRedactor(caller: string, redactor: unknown): asserts redactor is Redactor {
   checkArgument(caller, 'the redactor', redactor, REDACTOR);

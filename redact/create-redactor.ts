@@ -22,7 +22,7 @@ import {
   keptKeys,
   replaceByActions,
 } from '../plugins/masks/redact-actions.ts';
-import { checkArgument, PSEUDONYMS } from './check-redactor.ts';
+import { checkArgument, LEAVES_JSON, PSEUDONYMS } from './check-redactor.ts';
 import { checkRedactorOptions } from './check-redactor-options.ts';
 import { packRules } from './packs.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
@@ -221,6 +221,16 @@ class PackRedactor implements Redactor {
     checkArgument('redactJson', 'the document', json, TEXT);
     if (json.length > this.#maxLength) return JSON.stringify(this.#replaced());
     return maskJson(json, { value: (value) => this.redact(value), text: (text) => this.#text(text) });
+  }
+
+  [LEAVES_JSON](json: string): boolean {
+    // The table of pseudonyms recognises values that no rule finds.
+    if (this.pseudonyms !== undefined || json.length > this.#maxLength) return false;
+    try {
+      return this.#shared.use(this.#user, (rules) => rules.leavesJson(json));
+    } catch {
+      return false;
+    }
   }
 
   stream(options: { readonly mostHeld?: number | undefined } = {}): RedactedStream {

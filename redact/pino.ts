@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { type Check, hasMethods, parseExact, stringifyExact } from '../operators/internal-redact.ts';
-import { checkArgument, checkRedactor } from './check-redactor.ts';
+import { checkArgument, checkRedactor, leavesJson } from './check-redactor.ts';
 import type { Redactor } from './create-redactor.ts';
 
 export { redactedLogMethod } from './log-method.ts';
@@ -82,6 +82,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
 export function redactLine(redactor: Redactor, line: string): string {
   const length = line.endsWith('\n') ? line.length - (line.endsWith('\r\n') ? 2 : 1) : line.length;
   const json = length === line.length ? line : line.slice(0, length);
+  if (leavesJson(redactor, json)) return line;
   const masked =
     json.charCodeAt(0) === OPENING_BRACE ? redactRecord(redactor, json) : redactor.redactJson(json);
   return length === line.length ? masked : masked + line.slice(length);

@@ -32,6 +32,8 @@ export interface MaskRules {
   readonly mentions: (text: string) => boolean;
   /** Whether a rule with literals has to be tried on a text. */
   readonly hasCandidates: (text: string) => boolean;
+  /** Whether no rule finds anything in the fields of compact JSON without escapes, each by itself and after its key. */
+  readonly leavesCompactJson: (json: string) => boolean;
   /** The rules that are tried on a text, in order, and whether they could take more than a moment together. */
   readonly candidates: (text: string) => { readonly rules: readonly MaskRule[]; readonly isSlow: boolean };
   /** Whether there are rules without literals. */
@@ -63,6 +65,7 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
     mask: (text) => engine.mask(text),
     mentions: (text) => engine.mentions(text),
     hasCandidates: (text) => engine.hasCandidates(text),
+    leavesCompactJson: (json) => engine.leavesCompactJson(json),
     candidates: (text) => engine.candidates(text),
     hasCommon: () => engine.planned.common.length > 0,
     longestLiteral: () => engine.planned.index.longest,
@@ -136,6 +139,13 @@ class MaskEngine {
   hasCandidates(text: string): boolean {
     const plan = this.planned;
     return plan.rulesFor(text, plan.index.rulesIn(text)).length > 0;
+  }
+
+  leavesCompactJson(json: string): boolean {
+    const plan = this.#planFor(json.length);
+    if (!plan.seesCompactJson) return false;
+    const found = plan.rulesFor(json, plan.index.rulesIn(json));
+    return found.every((number) => (this.#rules[number] as CompiledRule).isAbsentFrom(json));
   }
 
   many(): LinesMasker | undefined {

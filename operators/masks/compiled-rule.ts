@@ -14,6 +14,8 @@ import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 /** For a rule that is seldom tried, a plan is not worth its time. */
 const FEW_TRIES = 10;
+/** An expression for letters, digits and what joins them: it does not see what stands around its match. */
+const PLAIN = /^(?:\(\?:|[\w()|{},?+*=~@%&/-]|\\[.$*+|/dw-]|\[(?:[\w+/=.~%@*#$&-]|\\[./dw-])*\])*$/;
 
 /** A rule, and what is worked out about it when it is first needed. */
 export class CompiledRule {
@@ -93,6 +95,16 @@ export class CompiledRule {
     if (character !== undefined && !text.includes(character)) return false;
     this.#part ??= testFor(this.rule.part);
     return this.#part(text);
+  }
+
+  /** Whether the rule changes nothing in a text without escapes, nor in any part of it, because what it needs is not there. */
+  isAbsentFrom(text: string): boolean {
+    const { name, finder, character, part } = this.rule;
+    // It only notices keys.
+    if (name === '' && finder !== undefined) return true;
+    if (character !== undefined && character !== '\\' && !text.includes(character)) return true;
+    const isPlain = part !== undefined && this.#keep('plain part', () => PLAIN.test(part.source));
+    return isPlain && !this.hasNeededPart(text);
   }
 
   /** What every string has that the rule changes: see {@link requiredLiterals}. */

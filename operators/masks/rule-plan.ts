@@ -2,11 +2,14 @@ import { ByteMasks } from './bytes/byte-masks.ts';
 import { byNumber, type CompiledRule } from './compiled-rule.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
 import type { CandidateLine } from './search/candidates.ts';
+import { textOf } from './search/keyword.ts';
 import { isIndexed } from './search/literal-entries.ts';
 import { LiteralIndex } from './search/literal-index.ts';
 
 /** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
 const FEW_RULES = 8;
+/** What only a field after its key may have, or a number: not the compact JSON that they are in. */
+const BESIDE_FIELD = /(?:^|"):(?: (?:["{\d-]|$)|n)|(?:^|"), (?:"|$)|^ ["{\d-]|[[{]"|\d\}/;
 
 /** Which rules are tried on every string, and which on strings with a literal. */
 export class RulePlan {
@@ -21,6 +24,9 @@ export class RulePlan {
   /** What is put in can only matter to rules whose literals come from their expressions. */
   readonly isInert: (text: string) => boolean;
   #bytes: ByteMasks | 'none' | undefined;
+  /** For each rule, what a text has on which it is tried. */
+  readonly #literals: readonly (readonly string[])[];
+  #seesCompactJson: boolean | undefined;
 
   /** @param isPlanned whether expressions are analysed. */
   constructor(rules: readonly CompiledRule[], isPlanned: boolean) {
@@ -44,8 +50,25 @@ export class RulePlan {
     this.index = new LiteralIndex(
       rules.map((rule, i) => derived[i] ?? (this.#guarded.includes(rule) ? undefined : rule.rule.keywords)),
     );
+    this.#literals = rules.map(({ rule: { keywords = [] } }, i) => [
+      ...keywords.map(textOf),
+      ...(derived[i] ?? []),
+    ]);
     const hasDerived = derived.some((literals) => literals !== undefined);
     this.isInert = hasDerived ? (text) => this.index.isInert(text) : () => true;
+  }
+
+  /**
+   * Whether compact JSON has a literal of each rule that finds something in one of its fields as these are searched: after their keys,
+   * `"key": "value"`, and items after the item before them.
+   */
+  get seesCompactJson(): boolean {
+    this.#seesCompactJson ??=
+      this.common.length === 0 &&
+      this.#literals.every((texts) =>
+        texts.every((text) => !BESIDE_FIELD.test(text) || texts.includes(text.replace(/([":,]) /g, '$1'))),
+      );
+    return this.#seesCompactJson;
   }
 
   /** The rules to try on a string, of those with a literal in it and those for which none is known. */

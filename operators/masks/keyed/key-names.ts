@@ -336,14 +336,14 @@ function isWordStart(text: string, at: number): boolean {
   // Most places are decided by characters of ASCII.
   if (!mayStartWord((index) => text.charCodeAt(index), at, true)) return false;
   const before = text[at - 1] ?? '';
-  if (!/[\p{L}\p{N}]/u.test(before) || ENCODED.test(text.slice(Math.max(0, at - 3), at))) return true;
+  if (!/[\p{L}\p{N}]/u.test(before) || ENCODED.test(text.slice(Math.max(0, at - 6), at))) return true;
   const [first = '', second = ''] = [text[at], text[at + 1]];
   if (!/\p{Lu}/u.test(first)) return false;
   return /[\p{Ll}\p{N}]/u.test(before) || /\p{Ll}/u.test(second);
 }
 
-/** A character in percent encoding, or an escape of JSON. */
-const ENCODED = /%[0-9A-F]{2}$|\\[nrt]$/i;
+/** A character in percent encoding, or an escape of JSON or of a log of nginx. */
+const ENCODED = /(?:%[0-9A-F]{2}|\\[nrt]|\\x[0-9A-F]{2}|\\u[0-9A-F]{4})$/i;
 
 /** Places in order, those that overlap as one. */
 function joinedPlaces(places: readonly number[]): readonly (readonly [from: number, to: number])[] {

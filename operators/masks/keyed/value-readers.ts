@@ -159,7 +159,7 @@ function valuesInTag(text: string, at: number): readonly Place[] {
 /** Variables before the one that ends at a place, and those after it. */
 const VARIABLES_BEFORE =
   /(?:^|[\n;]|^\s{0,20}(?:const|let|var|my|local)\s)\s{0,40}[[(]?((?:[\w.$@-]{1,60},\s?){0,8})[\w.$@-]{1,60}$/;
-const VARIABLES_AFTER = /(?:\s?,\s?[\w.$@]{1,60}){0,8}[\])]?\s?:?=\s(?![=\s])/y;
+const VARIABLES_AFTER = /(?:\s?,\s?[\w.$@]{1,60}){0,8}[\])]?\s?:?=\s(?![=\s])[([]?/y;
 
 function unpackedValues(text: string, at: number): readonly Place[] {
   const before = VARIABLES_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_TAG), at))?.[1];
@@ -265,6 +265,10 @@ export const VALUE_READERS: Readonly<Record<string, ReadValues>> = {
   phone: /* @__PURE__ */ quotedOr(PHONE),
   /** A value in an encoded query or in encoded JSON. */
   percent: /* @__PURE__ */ matching(/(?:[^%\s"'&;]|%[013-9a-f][0-9a-f]|%2[013-57-9a-f])+/iy),
+  /** What stands between quotes that are escaped, as nginx logs them: `\x22…\x22`. */
+  escaped: /* @__PURE__ */ matching(
+    /(?:(?!\\{1,4}(?:x22|u0022))[^\s"])+(?: (?:(?!\\{1,4}(?:x22|u0022))[^\s"])+){0,15}/iy,
+  ),
   /** Words of lower-case letters. */
   words: /* @__PURE__ */ matching(/[A-Za-z][a-z]{2,19}(?:\s[A-Za-z][a-z]{2,19}){2,23}/y),
   /** Bytes as the registry of Windows has them. */

@@ -173,6 +173,11 @@ export class Redactor {
     }
   }
 
+  /** Whether {@link maskValue} leaves what a JSON document has, as far as that can be told without a look at its fields. */
+  leavesJson(json: string): boolean {
+    return this.#options.fields === undefined && this.#texts.leavesJson(json);
+  }
+
   /** The next line of a source, which may be in a block. */
   maskLine(source: string, written: string): string {
     return this.#maskLine(source, written, this.#lines, this.#tracker);

@@ -150,6 +150,13 @@ export class TextMasker {
     return this.rules.hasCommon() && !this.leaves(text, (text) => this.rules.mask(text));
   }
 
+  /** Whether {@link FieldMasker} leaves all fields of a JSON document as they are. False also for one whose fields have to be looked at. */
+  leavesJson(json: string): boolean {
+    if (json.includes(NUL) || json.includes('\x1b') || NEEDS_FIELDS.test(json)) return false;
+    if (!this.rules.leavesCompactJson(json)) return false;
+    return !this.decodes || this.leaves(json, (text) => this.maskEncoded(text));
+  }
+
   #mayHaveBase64(text: string): boolean {
     const { decode } = this.#options;
     return decode.base64 > 0 && /[\w+/-]{20}/.test(text) && encodingsIn(asBytes(text), decode).length > 0;
@@ -445,6 +452,8 @@ export class TextMasker {
 }
 
 const NUL = '\0';
+/** Escapes, white space around strings, numbers that are written in another way, and bytes as JSON shows them. */
+const NEEDS_FIELDS = /\\|"(?:\s|:\s|0":|Buffer")|\s"|[:,[]-?\d+(?:\.\d+)?e/i;
 /** So many decoded tokens are known at most, of so many characters. */
 const MOST_KNOWN = 4096;
 const LONGEST_KNOWN = 200;

@@ -45,7 +45,9 @@ export function mayStartWord(at: (index: number) => number, start: number, how: 
   if (how === 'alone')
     return !isLetterOrDigit(before) && before !== STOP && before !== DASH && before !== UNDERSCORE;
   if (!isLetterOrDigit(before) || !isLowerOrDigit(at(start))) return true;
-  return (start > 1 && at(start - 2) === BACKSLASH) || (start > 2 && at(start - 3) === PERCENT);
+  // `\n`, `%22`, `\x22` and `\u0022`.
+  if ((start > 1 && at(start - 2) === BACKSLASH) || (start > 2 && at(start - 3) === PERCENT)) return true;
+  return (start > 3 && at(start - 4) === BACKSLASH) || (start > 5 && at(start - 6) === BACKSLASH);
 }
 
 const SPACE = 0x20;
