@@ -55,6 +55,8 @@ export function replaceEncoded(
   replace: ReplaceToken,
   encodings?: readonly Encoding[],
 ): string {
+  // Most values of fields are short words, which have no token.
+  if (text.length < SHORTEST_BASE64 && !text.includes('%') && !text.includes('\\')) return text;
   let masked = text;
   for (const decoder of DECODERS) {
     const { layer } = decoder;

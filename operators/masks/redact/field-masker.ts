@@ -47,6 +47,7 @@ export class FieldMasker implements MaskFields {
 
   readonly text: MaskFields['text'] = (text, key, within, previous, names) => {
     if (this.isAllowed(key, names)) return text;
+    if (previous === undefined && this.#isBare(key, within, names, '"')) return this.#texts.mask(text);
     const found = key === undefined ? [] : this.#contexts.all(key, within, names, '"');
     if (previous !== undefined) found.push(this.#contexts.ofItem(previous));
     return this.#maskField(text, found);
@@ -54,12 +55,23 @@ export class FieldMasker implements MaskFields {
 
   readonly number: NonNullable<MaskFields['number']> = (value, key, within, names) => {
     if (this.isAllowed(key, names)) return value;
+    if (this.#isBare(key, within, names, '')) return this.#maskNumber(value);
     for (const context of key === undefined ? [] : this.#contexts.all(key, within, names, '')) {
       const masked = context && this.#maskBehind(String(value), context);
       if (masked !== undefined) return masked;
     }
     return this.#maskNumber(value);
   };
+
+  /** Whether the key of a value says nothing of it. */
+  #isBare(
+    key: string | undefined,
+    within: Field | undefined,
+    names: readonly string[] | undefined,
+    quote: '"' | '',
+  ): boolean {
+    return key === undefined || this.#contexts.hasNone(key, within, names, quote);
+  }
 
   readonly key = (key: string): string => {
     if (OWN_KEYS.has(key) || this.#clean.has(key) || this.isAllowed(key)) return key;
@@ -74,7 +86,7 @@ export class FieldMasker implements MaskFields {
   /** What is known of a string before it is masked. Strings with a key that says something are masked to find out. */
   readonly fateOf: RowMask['text'] = (text, key, within, previous, names) => {
     if (this.isAllowed(key, names)) return 'kept';
-    const isBare = key === undefined || this.#contexts.hasNone(key, within, names, '"');
+    const isBare = this.#isBare(key, within, names, '"');
     if (!isBare || (previous !== undefined && this.#contexts.ofItem(previous) !== undefined)) {
       return this.#leaves(text, key, within, previous, names) ? 'kept' : 'alone';
     }
@@ -99,7 +111,7 @@ export class FieldMasker implements MaskFields {
 
   readonly keepsNumber: NonNullable<RowMask['keepsNumber']> = (value, key, within, names) => {
     const isSmall = !Number.isInteger(value) || Math.abs(value) < LEAST_NUMBER;
-    if (isSmall && (key === undefined || this.#contexts.hasNone(key, within, names, ''))) return true;
+    if (isSmall && this.#isBare(key, within, names, '')) return true;
     return this.#texts.leaves(value, () => this.number(value, key, within, names));
   };
 
