@@ -89,11 +89,11 @@ export interface RedactionReport {
 export interface Redactor {
   /**
    * Masks a string, or a value as JSON shows it, at any depth. It never changes the input, and reads each property once. Cycles become
-   * `[Circular]`, bigints become strings, and errors become objects with their message, stack, cause and fields. It never throws: what
-   * cannot be masked, such as binary data or a getter that throws, is replaced by `<:unmaskable:>`.
+   * `[Circular]`, bigints become strings, and errors become objects with their message, stack, cause and fields. A `Map` or a `Set` becomes
+   * `{}`, as in JSON. It never throws: what cannot be masked, such as binary data or a getter that throws, is replaced by `<:unmaskable:>`.
    */
   redact(text: string): string;
-  redact<T>(value: T): Masked<T>;
+  redact<T>(value: T): Masked<T, unknown>;
   /** Masks a JSON document, such as a line of a structured log. A string that is not JSON is masked as a string. */
   redactJson(json: string): string;
   /** Returns a stream, which masks a text that arrives in pieces. @throws RangeError if `mostHeld` is below 16,384. */
@@ -207,7 +207,7 @@ class PackRedactor implements Redactor {
     };
   }
 
-  redact<T>(value: T): Masked<T>;
+  redact<T>(value: T): Masked<T, unknown>;
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
     const masked = this.#shared.use(this.#user, (rules) =>

@@ -110,7 +110,7 @@ export function redactedTransform<T extends Piece = Uint8Array>(
 
 /**
  * Masks a text that an iterable yields in pieces, such as the answer of a language model. It yields strings, none of them empty. If the
- * iterable throws, the text that is held back is lost.
+ * iterable throws, the text that is held back comes first.
  *
  * @example
  * const redactor = createRedactor();
@@ -137,10 +137,16 @@ async function* maskedPieces(
   stream: RedactedStream,
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const piece of pieces) {
-    const text = stream.write(piece);
-    if (text !== '') yield text;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const piece of pieces) {
+      const text = stream.write(piece);
+      if (text !== '') yield text;
+    }
+  } catch (error) {
+    failure = { error };
   }
   const rest = stream.end();
   if (rest !== '') yield rest;
+  if (failure !== undefined) throw failure.error;
 }

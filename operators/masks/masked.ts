@@ -1,27 +1,28 @@
 /**
  * The type of what a mask makes of a value. Strings stay strings, but not these ones: literals become `string`.
  * Numbers, booleans, `null`, `undefined` and dates stay as they are. Instances of classes become plain objects of their
- * fields, what has `toJSON` becomes what that gives, and an `Error` its name, message and own fields. `never` is what
- * cannot be masked: it is refused when it comes. What TypeScript does not see, accessors among them, it does not know.
+ * fields, what has `toJSON` becomes what that gives, and an `Error` its name, message and own fields. `Other` is what
+ * JSON cannot show, such as a `Map`: `never` where it is refused. What TypeScript does not see, accessors among them, it
+ * does not know.
  */
-export type Masked<T> = 0 extends 1 & T
+export type Masked<T, Other = never> = 0 extends 1 & T
   ? T // any
   : T extends string
     ? string
     : T extends number | boolean | null | undefined | Date
       ? T
       : T extends Refused
-        ? never
+        ? Other
         : T extends { toJSON(...args: never): infer Shown }
-          ? MaskedShown<T, Shown>
+          ? MaskedShown<T, Shown, Other>
           : T extends Boxed<infer Value>
             ? Value
             : T extends readonly unknown[]
-              ? MaskedArray<T>
+              ? MaskedArray<T, Other>
               : T extends Error
-                ? { name: string; message: string } & MaskedFields<Omit<T, keyof Error>>
+                ? { name: string; message: string } & MaskedFields<Omit<T, keyof Error>, Other>
                 : T extends object
-                  ? MaskedFields<T>
+                  ? MaskedFields<T, Other>
                   : T;
 
 type Refused =
@@ -35,25 +36,28 @@ type Refused =
   | Method;
 
 /** A `toJSON` that gives the object itself shows its fields. */
-type MaskedShown<T, Shown> = unknown extends Shown
+type MaskedShown<T, Shown, Other> = unknown extends Shown
   ? Shown
   : [Shown] extends [T]
-    ? MaskedFields<T>
-    : Masked<Shown>;
+    ? MaskedFields<T, Other>
+    : Masked<Shown, Other>;
 
 /** `new String('a')` and the like. */
 type Boxed<Value extends string | number | boolean> = object & { valueOf(): Value };
 
 /** Arrays apart from tuples, because TypeScript follows a type that holds arrays of itself without end in the latter. */
-type MaskedArray<T extends readonly unknown[]> = number extends T['length']
+type MaskedArray<T extends readonly unknown[], Other> = number extends T['length']
   ? T extends unknown[]
-    ? Masked<T[number]>[]
-    : readonly Masked<T[number]>[]
-  : { [K in keyof T]: Masked<T[K]> };
+    ? Masked<T[number], Other>[]
+    : readonly Masked<T[number], Other>[]
+  : { [K in keyof T]: Masked<T[K], Other> };
 
 /** Without methods and symbols. */
-type MaskedFields<T> = {
-  [K in keyof T as K extends symbol ? never : NonNullable<T[K]> extends Method ? never : K]: Masked<T[K]>;
+type MaskedFields<T, Other> = {
+  [K in keyof T as K extends symbol ? never : NonNullable<T[K]> extends Method ? never : K]: Masked<
+    T[K],
+    Other
+  >;
 };
 
 type Method = (...args: never) => unknown;

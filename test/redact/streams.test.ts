@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createRedactor, redactedTransform } from '../../redact/index.ts';
+import { createRedactor, iterateRedacted, redactedTransform } from '../../redact/index.ts';
 import { redactedNodeTransform } from '../../redact/node.ts';
 
 const SECRET = 'Tr0ub4dor&3';
@@ -71,5 +71,22 @@ describe('redactedNodeTransform', () => {
     expect(jest.getTimerCount()).toBe(1);
     transform.destroy();
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('iterateRedacted', () => {
+  it('yields what waits before an error of its source', async () => {
+    const lost = new Error('connection lost');
+    async function* answer() {
+      yield 'The password: Tr0ub4';
+      yield 'dor&3';
+      throw lost;
+    }
+    const texts: string[] = [];
+    const reading = async () => {
+      for await (const text of iterateRedacted(redactor, answer())) texts.push(text);
+    };
+    await expect(reading()).rejects.toBe(lost);
+    expect(texts.join('')).toBe('The password: <:password:>');
   });
 });

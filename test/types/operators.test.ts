@@ -88,6 +88,7 @@ it('masks give what comes out where it is another type than what goes in', () =>
   mask(new Session()).rename;
   expectTypeOf<Masked<Map<string, string> | Set<1> | Uint8Array | bigint | symbol | (() => 1)>>().toBeNever();
   expectTypeOf<Masked<{ readonly seen: Map<string, string> }>>().toEqualTypeOf<{ readonly seen: never }>();
+  expectTypeOf<Masked<{ readonly seen: bigint[] }, unknown>>().toEqualTypeOf<{ readonly seen: unknown[] }>();
   expectTypeOf<Masked<{ method: 'GET'; code?: 200 }>>().toEqualTypeOf<{ method: string; code?: 200 }>();
   expectTypeOf<Masked<true | 1 | null | undefined | Date>>().toEqualTypeOf<
     true | 1 | null | undefined | Date
