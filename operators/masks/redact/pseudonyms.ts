@@ -1,4 +1,4 @@
-import { map, Observable, type OperatorFunction } from 'rxjs';
+import { map, type OperatorFunction } from 'rxjs';
 import {
   BOOLEAN,
   type Check,
@@ -7,7 +7,7 @@ import {
   checkValue,
   hasMethods,
 } from '../../support/check-options.ts';
-import { subscribeFor } from '../../support/subscribe-for.ts';
+import { type TextStream, throughText } from '../../support/through-text.ts';
 import { mapStrings } from '../map-strings.ts';
 import type { Masked } from '../masked.ts';
 import { REDACT_CHECKS, type RedactOptions, redactorOf } from './redact.ts';
@@ -21,10 +21,7 @@ export interface PseudonymTable {
   /** Replaces values that have a pseudonym, wherever they are in a text. */
   hide(text: string): string;
   /** Turns back the pseudonyms of a text that arrives in pieces. */
-  stream(options: { readonly json?: boolean | undefined }): {
-    write(piece: string): string;
-    end(): string;
-  };
+  stream(options: { readonly json?: boolean | undefined }): TextStream<string>;
 }
 
 const TABLE: Check = (value) =>
@@ -83,22 +80,5 @@ export function restorePseudonyms(
 ): OperatorFunction<string, string> {
   checkValue('restorePseudonyms', 'table', table, TABLE);
   checkOptions('restorePseudonyms', options, { json: BOOLEAN });
-  return (source) =>
-    new Observable<string>((subscriber) => {
-      const restored = table.stream(options);
-      const emit = (text: string) => {
-        if (text !== '') subscriber.next(text);
-      };
-      subscribeFor(subscriber, source, {
-        next: (piece) => emit(restored.write(piece)),
-        error: (error) => {
-          emit(restored.end());
-          subscriber.error(error);
-        },
-        complete: () => {
-          emit(restored.end());
-          subscriber.complete();
-        },
-      });
-    });
+  return throughText(() => table.stream(options));
 }

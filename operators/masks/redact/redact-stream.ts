@@ -1,7 +1,7 @@
-import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
+import type { OperatorFunction, SchedulerLike, Subscription } from 'rxjs';
 import { longTimer } from '../../long-timer.ts';
 import { ABOVE_0, atLeast, checkRequired, SCHEDULER } from '../../support/check-options.ts';
-import { subscribeFor } from '../../support/subscribe-for.ts';
+import { throughText } from '../../support/through-text.ts';
 import { PieceMasker } from './piece-masker.ts';
 import { REDACT_CHECKS, type RedactOptions, redactorOf } from './redact.ts';
 import { LEAST_HELD, MOST_HELD } from './stream-masker.ts';
@@ -45,36 +45,20 @@ export function redactStream(options: RedactStreamOptions): OperatorFunction<str
   checkRequired('redactStream', options, checks, ['rules']);
   const { mostHeld = MOST_HELD, flushAfter, scheduler, ...redaction } = options;
   const redactor = redactorOf(redaction);
-  return (source) =>
-    new Observable<string>((subscriber) => {
-      const pieces = new PieceMasker(redactor.stream(mostHeld));
-      let pause: Subscription | undefined;
-      const emit = (mask: () => string) => {
-        let text: string;
-        try {
-          text = mask();
-        } catch (error) {
-          subscriber.error(error);
-          return;
-        }
-        if (text !== '') subscriber.next(text);
-      };
-      subscriber.add(() => pause?.unsubscribe());
-      subscribeFor(subscriber, source, {
-        next: (piece) => {
-          pause?.unsubscribe();
-          emit(() => pieces.write(piece));
-          if (flushAfter !== undefined && pieces.held > 0 && !subscriber.closed)
-            pause = longTimer(flushAfter, scheduler).subscribe(() => emit(() => pieces.flush()));
-        },
-        error: (error) => {
-          emit(() => pieces.end());
-          subscriber.error(error);
-        },
-        complete: () => {
-          emit(() => pieces.end());
-          subscriber.complete();
-        },
-      });
-    });
+  return throughText((emit, subscription) => {
+    const pieces = new PieceMasker(redactor.stream(mostHeld));
+    if (flushAfter === undefined) return pieces;
+    let pause: Subscription | undefined;
+    subscription.add(() => pause?.unsubscribe());
+    return {
+      write: (piece) => {
+        pause?.unsubscribe();
+        const text = pieces.write(piece);
+        if (pieces.held > 0)
+          pause = longTimer(flushAfter, scheduler).subscribe(() => emit(() => pieces.flush()));
+        return text;
+      },
+      end: () => pieces.end(),
+    };
+  });
 }
