@@ -1,5 +1,16 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { ANY_OBJECT, type Checks, checkRequired, FUNCTION, STRINGS } from '../../support/check-options.ts';
+import {
+  ANY_OBJECT,
+  atLeast,
+  type Checks,
+  COUNT_FROM_0,
+  checkRequired,
+  FUNCTION,
+  objectWith,
+  STRINGS,
+  TEXT,
+  UNIT,
+} from '../../support/check-options.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
@@ -38,13 +49,27 @@ export interface RedactOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
+const ENTROPY = /* @__PURE__ */ objectWith<EntropyRuleOptions>({
+  threshold: UNIT,
+  length: /* @__PURE__ */ atLeast(2),
+  delimiters: TEXT,
+  trim: TEXT,
+});
+
 export const REDACT_CHECKS: Checks<RedactOptions> = {
   rules: ANY_OBJECT,
   confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
   allowedValues: STRINGS,
   allowedKeys: STRINGS,
-  decode: ANY_OBJECT,
-  entropy: (value) => value === false || ANY_OBJECT(value) === true || 'an object or false',
+  decode: /* @__PURE__ */ objectWith<DecodeLayers>({
+    json: COUNT_FROM_0,
+    percent: COUNT_FROM_0,
+    base64: COUNT_FROM_0,
+  }),
+  entropy: (value) => {
+    const expected = value === false || ENTROPY(value);
+    return expected === true || `false, or ${expected}`;
+  },
   replace: FUNCTION,
   onMask: FUNCTION,
   boundTime: FUNCTION,

@@ -101,6 +101,14 @@ describe('rules', () => {
     expect(() => redactor({ rules: { A: { match: '(a)', mask: 2 } } })).toThrow(/rule "A".*2 is not a group/);
     expect(() => redactor({ rules: { A: { match: 'a', check: 'crad' } } })).toThrow(/"crad".*does not exist/);
     expect(() => redactor({ rules: { A: '(' } })).toThrow(/rule "A"/);
+    const decode = { jsno: 1 } as object;
+    expect(() => redactor({ rules: {}, decode })).toThrow(
+      'an object with no other fields than json, percent',
+    );
+    expect(() => redactor({ rules: {}, decode: { json: -1 } })).toThrow(
+      'whose json is an integer of at least 0',
+    );
+    expect(() => redactor({ rules: {}, entropy: { length: 1 } })).toThrow('whose length is an integer of at');
   });
 
   it('find nothing in masks of rules before them', () => {
