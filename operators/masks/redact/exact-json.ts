@@ -3,13 +3,16 @@
  * strings, and written as integers again unless they have been masked. Node.js 20 has no `JSON.rawJSON`.
  */
 
-const MARK = '\ue000';
+/** Characters for private use, which no rule takes for a part of a value. They are random, so that no text can pretend to have the mark. */
+const MARK = /* @__PURE__ */ String.fromCharCode(
+  .../* @__PURE__ */ Array.from({ length: 4 }, () => 0xe000 + Math.floor(Math.random() * 6400)),
+);
 /** Integers with fewer digits are exact. */
 const MAY_BE_INEXACT = /\d{16}/;
 /** Digits of a fraction or of an exponent are no integer. */
 const STRING_OR_INTEGER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 /** Not a key, which stays a string. */
-const MARKED = /"\ue000(-?\d+)"(?!:)/g;
+const MARKED = /* @__PURE__ */ new RegExp(`"${MARK}(-?\\d+)"(?!:)`, 'g');
 
 /** @throws SyntaxError as `JSON.parse` does */
 export function parseExact(json: string): unknown {
