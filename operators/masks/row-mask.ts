@@ -20,6 +20,13 @@ export interface RowMask {
   /** Whether a key is kept. Default: all are. */
   readonly keepsKey?: ((key: string) => boolean) | undefined;
   readonly namesIn?: MaskFields['namesIn'];
+  /**
+   * Lists of strings may belong to what stands beside them, as parameters do to a statement. With this, a row with lists is masked a
+   * second time, as a line of JSON.
+   */
+  readonly whole?:
+    | { jsonOf(row: RowFields): string; apply(row: RowFields, masked: string): void }
+    | undefined;
   readonly lines: LinesMasker;
 }
 

@@ -9,6 +9,8 @@ const LONGEST_CHARACTER = 4;
 /** Of so many rows, each is masked by itself if they cannot be masked together. */
 const FEW_ROWS = 8;
 const DATA: Field = { key: 'data', within: undefined };
+/** In place of a key: the holder is a row that is masked as JSON after its strings. */
+const WHOLE_ROW = -1;
 
 /** Memory that all masks use, one after the other. */
 let memory: { readonly lines: Buffer; readonly masked: Buffer } | undefined;
@@ -29,6 +31,8 @@ export class RowsMasker {
   readonly #texts: string[] = [];
   readonly #holders: Record<string | number, unknown>[] = [];
   readonly #keys: (string | number)[] = [];
+  /** Whether the current row has a list of strings. */
+  #hasList = false;
 
   constructor(mask: RowMask) {
     this.#mask = mask;
@@ -87,10 +91,22 @@ export class RowsMasker {
   /** Notes the strings of a row; false if it has to be masked by itself. */
   #takes(row: RowFields): boolean {
     try {
-      return this.#mask.takes?.(row) !== false && this.#takeRecord(row, DATA);
+      const { takes, whole, lines } = this.#mask;
+      this.#hasList = false;
+      if (takes?.(row) === false || !this.#takeRecord(row, DATA)) return false;
+      if (!this.#hasList || whole === undefined) return true;
+      this.#note('', row, WHOLE_ROW);
+      // Masks can make it longer.
+      return 2 * whole.jsonOf(row).length <= lines.maxLineLength;
     } catch {
       return false;
     }
+  }
+
+  #note(text: string, holder: Record<string | number, unknown>, at: string | number): void {
+    this.#texts.push(text);
+    this.#holders.push(holder);
+    this.#keys.push(at);
   }
 
   #takeRecord(record: RowFields, within: Field): boolean {
@@ -107,6 +123,7 @@ export class RowsMasker {
   }
 
   #takeArray(list: readonly unknown[], { key, within, names }: Field): boolean {
+    this.#hasList ||= list.some((item) => typeof item === 'string');
     let previous: string | undefined;
     for (let i = 0; i < list.length; i++) {
       const value = list[i];
@@ -134,11 +151,7 @@ export class RowsMasker {
     switch (typeof value) {
       case 'string': {
         const fate = mask.text(value, key, within, previous, names);
-        if (fate === 'line') {
-          this.#texts.push(value);
-          this.#holders.push(holder);
-          this.#keys.push(at);
-        }
+        if (fate === 'line') this.#note(value, holder, at);
         return fate !== 'alone';
       }
       case 'number':
@@ -167,21 +180,38 @@ export class RowsMasker {
     for (const list of [this.#texts, this.#holders, this.#keys]) list.splice(start, end - start);
   }
 
-  /** Masks the first strings that are noted. False if that fails: then nothing has changed. */
+  /** Masks the first strings that are noted. False if that fails: then each row has to be masked by itself. */
   #maskTexts(count: number): boolean {
     if (count === 0) return true;
-    const lines = (count === this.#texts.length ? this.#texts : this.#texts.slice(0, count)).join('\n');
     try {
-      const masked = this.#maskLines(lines);
-      if (masked === lines) return true;
-      const changes = this.#changesIn(masked, count);
-      for (const [i, after] of changes) {
+      const texts = count === this.#texts.length ? this.#texts : this.#texts.slice(0, count);
+      for (const [i, after] of this.#changesOf(texts)) {
         (this.#holders[i] as Record<string | number, unknown>)[this.#keys[i] as string | number] = after;
       }
+      this.#maskWholeRows(count);
       return true;
     } catch {
       return false;
     }
+  }
+
+  #maskWholeRows(count: number): void {
+    const { whole, lines } = this.#mask;
+    if (whole === undefined) return;
+    const rows = this.#holders.filter((_, i) => i < count && this.#keys[i] === WHOLE_ROW);
+    let texts: string[] = [];
+    let length = 0;
+    rows.forEach((row, place) => {
+      const json = whole.jsonOf(row as RowFields);
+      texts.push(json);
+      length += json.length + 1;
+      const isLast = place === rows.length - 1;
+      if (!isLast && length + lines.maxLineLength < lines.maxLength) return;
+      const first = place + 1 - texts.length;
+      for (const [i, after] of this.#changesOf(texts)) whole.apply(rows[first + i] as RowFields, after);
+      texts = [];
+      length = 0;
+    });
   }
 
   #maskLines(lines: string): string {
@@ -202,13 +232,16 @@ export class RowsMasker {
     return bytes.equals(masked) ? lines : masked.toString('latin1');
   }
 
-  /** The strings that have changed, by their numbers. */
-  #changesIn(masked: string, count: number): readonly (readonly [number, string])[] {
+  /** Masks texts as lines; returns those that have changed, by their numbers. */
+  #changesOf(texts: readonly string[]): readonly (readonly [number, string])[] {
+    const lines = texts.join('\n');
+    const masked = this.#maskLines(lines);
+    if (masked === lines) return [];
     const changes: [number, string][] = [];
     let at = 0;
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < texts.length; i++) {
       if (at > masked.length) throw new RangeError('the mask returned fewer lines than it got');
-      const before = this.#texts[i] as string;
+      const before = texts[i] as string;
       let end = at + before.length;
       const isSame =
         masked.startsWith(before, at) && (end === masked.length || masked.charCodeAt(end) === LF);

@@ -9,7 +9,7 @@ import { encodingsIn } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
 import type { Finding } from './find-values.ts';
 import { applyToJson } from './json-fields.ts';
-import { withBoundValues } from './mask-json.ts';
+import { type IsKept, isArrayInJson, jsonOf, withBoundValues, withStringsOfJson } from './mask-json.ts';
 import { LineContext } from './open-lines.ts';
 import { StreamMasker } from './stream-masker.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
@@ -136,7 +136,15 @@ export class Redactor {
     const tracker = source === undefined ? undefined : this.#tracker;
     tracker?.startEvent(source as string);
     const fields: MaskFields = tracker === undefined ? this.#ofEvents : this.#fieldsWithBlocks;
-    return maskFieldsOf(event, fields);
+    return withBoundValues(maskFieldsOf(event, fields), (json) => this.#texts.mask(json), this.#isKept(true));
+  }
+
+  /** Which fields no mask changes. Undefined if there are none. */
+  #isKept(isEvent: boolean): IsKept | undefined {
+    const { fields: policies, allowedKeys } = this.#options;
+    if (policies === undefined && allowedKeys.length === 0) return undefined;
+    return ({ key, within }) =>
+      this.#fields.isAllowed(key) || policies?.of(key, within, isEvent)?.action === 'keep';
   }
 
   maskText(text: string): string {
@@ -167,7 +175,11 @@ export class Redactor {
       lenient: leniency(replace),
     });
     try {
-      return withBoundValues(masked, (json) => (json.length > maxLength ? json : this.#texts.mask(json)));
+      return withBoundValues(
+        masked,
+        (json) => (json.length > maxLength ? json : this.#texts.mask(json)),
+        this.#isKept(false),
+      );
     } catch {
       return replace('an object');
     }
@@ -274,7 +286,7 @@ export class Redactor {
       // In a block, a field is masked although its own text is harmless.
       takes: (row) => sourceOf(row) === source && tracker?.mayBeInBlock(source) !== true,
       text: (text, key, within, previous, names) => {
-        if (text.length > lines.maxLineLength) return 'alone';
+        if (text.length > lines.maxLineLength || isArrayInJson(text)) return 'alone';
         // It stays as it is: rows are masked only if the name of their file is left.
         const isSource = key === 'source' && within?.within === undefined && text === source;
         const fate = isSource ? 'kept' : fateOf(text, key, within, previous, names);
@@ -283,6 +295,10 @@ export class Redactor {
       keepsNumber,
       keepsKey,
       namesIn,
+      whole: {
+        jsonOf: (row) => jsonOf({ data: row }, this.#isKept(true)),
+        apply: (row, masked) => void Object.assign(row, withStringsOfJson({ data: row }, masked).data),
+      },
       lines,
     };
   }

@@ -213,6 +213,30 @@ describe('fields', () => {
   });
 });
 
+/** What hides `hunter2` in a list, where only what stands beside it says what it is. */
+const BESIDE = [
+  { sql: 'UPDATE users SET password = ? WHERE id = ?', bindings: ['hunter2', 7] },
+  { query: 'INSERT INTO users (name, password) VALUES ($1, $2)', params: '["ada","hunter2"]' },
+  { argv: ['mysql', '-u', 'root', '-phunter2'] },
+  { process: { args: ['docker', 'login', '-p', 'hunter2'] } },
+  { auth: ['ada', 'hunter2'] },
+];
+
+describe('lists', () => {
+  it.each(BESIDE)('belong to what stands beside them in an event: %j', (data) => {
+    const counts: string[] = [];
+    const redactor = createRedactor(RedactProcessConfig.parse({ plugin: 'redact' }), {
+      now: () => 0,
+      onMask: (rule) => void counts.push(rule),
+    });
+    const event = { timestamp: '2026-01-01T00:00:00Z', data, at: new Date(0) };
+    const masked = redactor.maskEvent(event);
+    expect(JSON.stringify(masked)).not.toContain('hunter2');
+    expect([masked.timestamp, masked.at, counts.length]).toEqual([event.timestamp, event.at, 1]);
+    expect(Object.keys(masked.data)).toEqual(Object.keys(data));
+  });
+});
+
 describe('many events that come from no file', () => {
   const create = (counts: string[]) =>
     createRedactor(RedactProcessConfig.parse({ plugin: 'redact' }), {
@@ -241,6 +265,10 @@ describe('many events that come from no file', () => {
       record('ok', { attributes: { password: 'INFO', 'host.name': key, name: 'password', value: 'shop' } }),
       record('ok', { resource: { secret: { 'host.name': 'web1.example.com', name: 'shop' } } }),
       record('ok', { severity_text: key, source: 7 }),
+      // Lists that belong to what stands beside them.
+      ...BESIDE.map((fields) => record('ok', fields)),
+      record(key, { tags: ['eu', 'web'] }),
+      record('ok', { args: ['curl', '-u', 'ada:hunter2', 'x'.repeat(3000)] }),
     ];
     const counts: string[] = [];
     const expectedCounts: string[] = [];
