@@ -37,21 +37,7 @@ export const STRINGS: Check = (value) =>
 export const ANY_OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
 export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
 /** Not a Map or an array, whose contents would not be seen. */
-const OBJECT: Check = (value) => ({}).toString.call(value) === '[object Object]' || 'an object';
-/** Options within an option. */
-export const objectWith =
-  <Options extends object>(checks: Checks<Options>): Check =>
-  (value) => {
-    if (OBJECT(value) !== true) return 'an object';
-    for (const name in value as Options) {
-      if (!Object.hasOwn(checks, name))
-        return `an object with no other fields than ${Object.keys(checks).join(', ')}`;
-      const one = (value as Options)[name];
-      const expected = one === undefined || checks[name](one);
-      if (expected !== true) return `an object whose ${name} is ${expected}`;
-    }
-    return true;
-  };
+export const OBJECT: Check = (value) => ({}).toString.call(value) === '[object Object]' || 'an object';
 export const SCHEDULER: Check = (value) =>
   typeof (value as SchedulerLike | null)?.schedule === 'function' || 'a scheduler of RxJS';
 

@@ -147,6 +147,13 @@ export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   return compiled;
 }
 
+/** The literals of the names of a rule with keywords of its own: these may stand behind the value. */
+export function literalsOfNames({ vocabulary, kinds, keywords }: KeyedRule): readonly Keyword[] {
+  return keywords === undefined
+    ? []
+    : literalsOf(vocabulary.names.filter(({ kind }) => kinds.includes(kind)));
+}
+
 export function compileKeyedRule({ vocabulary, kinds, notations, keywords }: KeyedRule): CompiledKeyedRule {
   const { namesOfKeys, namesOfOthers, ofKeys, isGuarded } = compileVocabulary(vocabulary);
   const isUsed = ({ notation, kinds: written = kinds }: Notation) =>

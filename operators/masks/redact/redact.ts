@@ -6,11 +6,11 @@ import {
   COUNT_FROM_0,
   checkRequired,
   FUNCTION,
-  objectWith,
   STRINGS,
   TEXT,
   UNIT,
 } from '../../support/check-options.ts';
+import { objectWith } from '../../support/object-with.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';

@@ -2,10 +2,12 @@ import type { IsAddition } from '../checks/placeholders.ts';
 import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
 import { lazily } from '../expression/linear-engine.ts';
 import { mayTake } from '../expression/taken-units.ts';
+import { literalsOfNames } from '../keyed/keyed-finder.ts';
 import { LineBeforeFinder, type OpenKey, OpenKeyFinder } from '../keyed/open-key.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression } from '../python-regex.ts';
 import { NO_EXPRESSION } from '../search/finder.ts';
+import { LiteralIndex } from '../search/literal-index.ts';
 import {
   type BlockLimits,
   type BlockRule,
@@ -69,6 +71,8 @@ export class TextMasker {
   readonly blocks: readonly BlockRule[];
   readonly #list: readonly MaskRule[];
   readonly #options: RedactorOptions;
+  /** Finds names whose values are masked if something else is in their line. */
+  readonly #namesOfRecords: () => LiteralIndex;
   readonly #isMaskable: (value: string, isSecret: boolean) => boolean;
   /** Whether rules see a value that is written as in JSON, with escapes. */
   #isEscaped = false;
@@ -90,6 +94,10 @@ export class TextMasker {
       isLate,
       linearEngine,
     });
+    this.#namesOfRecords = lazily(
+      () =>
+        new LiteralIndex(Object.values(rules).map((rule) => (isKeyed(rule) ? literalsOfNames(rule) : []))),
+    );
     this.#isMaskable = valueFilter(options.allowedValues, linearEngine);
     this.blocks = blockRules(rules);
     this.renderer = new Renderer(decode.json > 0);
@@ -141,6 +149,7 @@ export class TextMasker {
 
   /** False if {@link mask} leaves a text as it is, alone and in front of any other text that this says it of. */
   mayChange(text: string): boolean {
+    if (this.#namesOfRecords().rulesIn(text).length > 0) return true;
     const { json, percent } = this.#options.decode;
     // A reader may see something else of these than what is written.
     if (text.includes(NUL) || text.includes('\x1b')) return true;
