@@ -170,6 +170,14 @@ describe('a line of pino', () => {
     expect(left > 0).toBe(!parsesAll);
   });
 
+  it.each([
+    '{"level":30,"body":{"type":"Buffer","data":[112,97,115]}}',
+    '{"level":30,"body":{"0":112,"1":97,"2":115}}',
+  ])('is parsed if it has bytes: %s', (line) => {
+    const { fast, leaves } = bothWays();
+    expect([leaves(line), fast(line)]).toEqual([false, '{"level":30,"body":"<:unmaskable:>"}']);
+  });
+
   it('is parsed if it is too long, or if pseudonyms stand for values that no rule finds', () => {
     const line = '{"level":30,"msg":"hello"}';
     const redactor = createRedactor({ maxLength: 30 });
