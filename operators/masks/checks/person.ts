@@ -98,7 +98,8 @@ function hasNear(expression: RegExp, text: string, start: number, { length }: st
   );
 }
 
-const NO_ADDRESS = /[@=${}<>_*\\^]|:\/\/|\d\.\d+\.\d|0x|::|\b(?:port|bytes|bits|null|undefined)\b/i;
+const NO_ADDRESS =
+  /[@=${}<>_*\\^]|:\/\/|\d\.\d+\.\d|0x|::|\bport\s?[:=#]?\s?\d|\b(?:bytes|bits|null|undefined)\b/i;
 const STREET_WORD =
   /(?:^|[\s\d,])(?:rue|avenue|ave|av|boulevard|blvd|bd|place|allée|chemin|impasse|quai|route|calle|avenida|plaza|paseo|via|viale|piazza|corso|rua|travessa|praça|ulica|ul|aleja|street|st|road|rd|lane|ln|drive|dr|court|ct|way|square|terrace|highway|hwy|parkway|crescent|close|p\.?o\.? box|postfach)(?:[\s.,]|$)|(?:stra(?:ß|ss)e|str\.?|gasse|weg|platz|allee|ring|ufer|damm|straat|laan|gracht|plein|vägen|gatan|gata|veien|katu)(?:[\s,]|$)/i;
 /** A number of a house beside a word of a street or a city. */

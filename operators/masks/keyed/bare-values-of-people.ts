@@ -24,7 +24,7 @@ const CAPITALIZED = `(?:[\\p{Lu}\\p{Lt}\\p{Lo}][\\p{L}]{0,2}\\.(?=[ +])|(?=[\\p{
 export const PERSON = /* @__PURE__ */ u(
   `(?:[\\p{Lu}][\\p{L}]{0,2}\\.(?=[ +])|${LETTERS})` +
     `(?:${SPACE}${NO_KEY}(?:${PARTICLE}${SPACE}){0,3}${NO_KEY}${CAPITALIZED}){0,4}` +
-    `(?:/${CAPITALIZED}(?:${SPACE}(?!M(?:R|S|RS|STR)\\b)${NO_KEY}${CAPITALIZED}){0,2}|,[ ]?${CAPITALIZED}(?=\\s*$|[\\n"'|;\\t]))?${END}`,
+    `(?:/${CAPITALIZED}(?:${SPACE}(?!M(?:R|S|RS|STR)\\b)${NO_KEY}${CAPITALIZED}){0,2}|,[ ]?${CAPITALIZED}(?=\\s*$|\\s{2}|[\\n"'|;\\t]))?${END}`,
 );
 
 const OF_STREET =
