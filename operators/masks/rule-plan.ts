@@ -10,6 +10,9 @@ import { LiteralIndex } from './search/literal-index.ts';
 const FEW_RULES = 8;
 /** What only a field after its key may have, or a number: not the compact JSON that they are in. */
 const BESIDE_FIELD = /(?:^|"):(?: (?:["{\d-]|$)|n)|(?:^|"), (?:"|$)|^ ["{\d-]|[[{]"|\d\}/;
+/** A rule of the packs of millrace, by its name, or one that only notices keys. */
+const isOfPack = ({ rule: { name, finder } }: CompiledRule) =>
+  /^(?:secrets|pii)\//.test(name) || (name === '' && finder !== undefined);
 
 /** Which rules are tried on every string, and which on strings with a literal. */
 export class RulePlan {
@@ -60,14 +63,18 @@ export class RulePlan {
 
   /**
    * Whether compact JSON has a literal of each rule that finds something in one of its fields as these are searched: after their keys,
-   * `"key": "value"`, and items after the item before them.
+   * `"key": "value"`, and items after the item before them. Literals of packs are known to be at most spaced in another way; the quotes of
+   * others may also stand beside a key that only the fields show.
    */
   get seesCompactJson(): boolean {
     this.#seesCompactJson ??=
       this.common.length === 0 &&
-      this.#literals.every((texts) =>
-        texts.every((text) => !BESIDE_FIELD.test(text) || texts.includes(text.replace(/([":,]) /g, '$1'))),
-      );
+      this.#literals.every((texts, i) => {
+        if (!isOfPack(this.#rules[i] as CompiledRule)) return !texts.some((text) => text.includes('"'));
+        return texts.every(
+          (text) => !BESIDE_FIELD.test(text) || texts.includes(text.replace(/([":,]) /g, '$1')),
+        );
+      });
     return this.#seesCompactJson;
   }
 

@@ -162,6 +162,7 @@ export class TextMasker {
   /** Whether {@link FieldMasker} leaves all fields of a JSON document as they are. False also for one whose fields have to be looked at. */
   leavesJson(json: string): boolean {
     if (json.includes(NUL) || json.includes('\x1b') || NEEDS_FIELDS.test(json)) return false;
+    if (json.length > 2 * MOST_LEVELS && json.split(/[[{]/, MOST_LEVELS).length === MOST_LEVELS) return false;
     if (!this.rules.leavesCompactJson(json)) return false;
     return !this.decodes || this.leaves(json, (text) => this.maskEncoded(text));
   }
@@ -462,7 +463,9 @@ export class TextMasker {
 
 const NUL = '\0';
 /** Escapes, white space around strings, numbers that are written in another way, and bytes as JSON shows them. */
-const NEEDS_FIELDS = /\\|"(?:\s|:\s|0":|Buffer")|\s"|[:,[]-?\d+(?:\.\d+)?e/i;
+const NEEDS_FIELDS = /\\|"(?:\s|:\s|0":|Buffer")|\s"|[:,[]\s*-?\d+(?:\.\d+)?e/i;
+/** Deeper values are replaced as a whole. */
+const MOST_LEVELS = 900;
 /** So many decoded tokens are known at most, of so many characters. */
 const MOST_KNOWN = 4096;
 const LONGEST_KNOWN = 200;
