@@ -138,13 +138,16 @@ async function* maskedPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
 ): AsyncGenerator<string, void, undefined> {
   let failure: { readonly error: unknown } | undefined;
-  try {
-    for await (const piece of pieces) {
-      const text = stream.write(piece);
-      if (text !== '') yield text;
+  const untilFailure = async function* () {
+    try {
+      yield* pieces;
+    } catch (error) {
+      failure = { error };
     }
-  } catch (error) {
-    failure = { error };
+  };
+  for await (const piece of untilFailure()) {
+    const text = stream.write(piece);
+    if (text !== '') yield text;
   }
   const rest = stream.end();
   if (rest !== '') yield rest;

@@ -21,12 +21,10 @@ export interface RowMask {
   readonly keepsKey?: ((key: string) => boolean) | undefined;
   readonly namesIn?: MaskFields['namesIn'];
   /**
-   * Lists of strings may belong to what stands beside them, as parameters do to a statement. With this, a row with lists is masked a
-   * second time, as a line of JSON.
+   * Whether nothing is masked in the arrays of some rows because of what stands beside the arrays. False: each of the rows has to be masked by
+   * itself, after its strings. Undefined: arrays are not looked at.
    */
-  readonly whole?:
-    | { jsonOf(row: RowFields): string; apply(row: RowFields, masked: string): void }
-    | undefined;
+  readonly leavesItems?: ((rows: readonly RowFields[]) => boolean) | undefined;
   readonly lines: LinesMasker;
 }
 

@@ -9,8 +9,8 @@ const LONGEST_CHARACTER = 4;
 /** Of so many rows, each is masked by itself if they cannot be masked together. */
 const FEW_ROWS = 8;
 const DATA: Field = { key: 'data', within: undefined };
-/** In place of a key: the holder is a row that is masked as JSON after its strings. */
-const WHOLE_ROW = -1;
+/** The arrays of so many rows are looked at together. */
+const ROWS_WITH_ARRAYS = 16;
 
 /** Memory that all masks use, one after the other. */
 let memory: { readonly lines: Buffer; readonly masked: Buffer } | undefined;
@@ -31,8 +31,8 @@ export class RowsMasker {
   readonly #texts: string[] = [];
   readonly #holders: Record<string | number, unknown>[] = [];
   readonly #keys: (string | number)[] = [];
-  /** Whether the current row has a list of strings. */
-  #hasList = false;
+  /** Whether the current row has an array with a string. */
+  #hasItems = false;
 
   constructor(mask: RowMask) {
     this.#mask = mask;
@@ -50,14 +50,18 @@ export class RowsMasker {
     let first = 0;
     const counts: number[] = [];
     let length = 0;
+    /** The rows that have arrays with strings. */
+    const withItems: number[] = [];
     /** Masks the rows up to one; returns the end of the first few that it has to leave. */
     const finish = (end: number): number | undefined => {
       const count = counts.slice(0, end - first).reduce((sum, more) => sum + more, 0);
       if (this.#maskTexts(count) || (end - first === 1 && maskAlone(first))) {
         this.#forget(0, count);
         counts.splice(0, end - first);
-        first = end;
-        return undefined;
+        const places = withItems.filter((place) => place >= first && place < end);
+        const left = this.#maskItems(rows, places, maskAlone);
+        first = left ?? end;
+        return left === undefined ? undefined : left + 1;
       }
       // One among many has to be masked by itself.
       return end - first <= FEW_ROWS ? end : (finish(first + ((end - first) >> 1)) ?? finish(end));
@@ -68,7 +72,9 @@ export class RowsMasker {
     };
     for (let place = 0; place < rows.length; place++) {
       const count = this.#texts.length;
-      const more = this.#takes(rows[place] as RowFields) ? this.#lengthFrom(count) : Number.POSITIVE_INFINITY;
+      const isTaken = this.#takes(rows[place] as RowFields);
+      if (isTaken && this.#hasItems) withItems.push(place);
+      const more = isTaken ? this.#lengthFrom(count) : Number.POSITIVE_INFINITY;
       if (length + more <= maxLength) {
         counts.push(this.#texts.length - count);
         length += more;
@@ -91,13 +97,8 @@ export class RowsMasker {
   /** Notes the strings of a row; false if it has to be masked by itself. */
   #takes(row: RowFields): boolean {
     try {
-      const { takes, whole, lines } = this.#mask;
-      this.#hasList = false;
-      if (takes?.(row) === false || !this.#takeRecord(row, DATA)) return false;
-      if (!this.#hasList || whole === undefined) return true;
-      this.#note('', row, WHOLE_ROW);
-      // Masks can make it longer.
-      return 2 * whole.jsonOf(row).length <= lines.maxLineLength;
+      this.#hasItems = false;
+      return this.#mask.takes?.(row) !== false && this.#takeRecord(row, DATA);
     } catch {
       return false;
     }
@@ -123,7 +124,7 @@ export class RowsMasker {
   }
 
   #takeArray(list: readonly unknown[], { key, within, names }: Field): boolean {
-    this.#hasList ||= list.some((item) => typeof item === 'string');
+    this.#hasItems ||= list.some((item) => typeof item === 'string');
     let previous: string | undefined;
     for (let i = 0; i < list.length; i++) {
       const value = list[i];
@@ -188,30 +189,31 @@ export class RowsMasker {
       for (const [i, after] of this.#changesOf(texts)) {
         (this.#holders[i] as Record<string | number, unknown>)[this.#keys[i] as string | number] = after;
       }
-      this.#maskWholeRows(count);
       return true;
     } catch {
       return false;
     }
   }
 
-  #maskWholeRows(count: number): void {
-    const { whole, lines } = this.#mask;
-    if (whole === undefined) return;
-    const rows = this.#holders.filter((_, i) => i < count && this.#keys[i] === WHOLE_ROW);
-    let texts: string[] = [];
-    let length = 0;
-    rows.forEach((row, place) => {
-      const json = whole.jsonOf(row as RowFields);
-      texts.push(json);
-      length += json.length + 1;
-      const isLast = place === rows.length - 1;
-      if (!isLast && length + lines.maxLineLength < lines.maxLength) return;
-      const first = place + 1 - texts.length;
-      for (const [i, after] of this.#changesOf(texts)) whole.apply(rows[first + i] as RowFields, after);
-      texts = [];
-      length = 0;
-    });
+  /**
+   * Masks rows by themselves if something in their arrays has to be.
+   *
+   * @returns the place of a row that `maskAlone` left
+   */
+  #maskItems(
+    rows: readonly RowFields[],
+    places: readonly number[],
+    maskAlone: (place: number) => boolean,
+  ): number | undefined {
+    const { leavesItems } = this.#mask;
+    if (leavesItems === undefined) return undefined;
+    for (let i = 0; i < places.length; i += ROWS_WITH_ARRAYS) {
+      const some = places.slice(i, i + ROWS_WITH_ARRAYS);
+      if (isTrue(() => leavesItems(some.map((place) => rows[place] as RowFields)))) continue;
+      const left = some.find((place) => !maskAlone(place));
+      if (left !== undefined) return left;
+    }
+    return undefined;
   }
 
   #maskLines(lines: string): string {
@@ -254,5 +256,14 @@ export class RowsMasker {
     }
     if (at !== masked.length + 1) throw new RangeError('the mask returned more lines than it got');
     return changes;
+  }
+}
+
+/** Whether a question is answered with yes, and not by an error. */
+function isTrue(question: () => boolean): boolean {
+  try {
+    return question();
+  } catch {
+    return false;
   }
 }

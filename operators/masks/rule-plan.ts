@@ -63,14 +63,14 @@ export class RulePlan {
 
   /**
    * Whether compact JSON has a literal of each rule that finds something in one of its fields as these are searched: after their keys,
-   * `"key": "value"`, and items after the item before them. Literals of packs are known to be at most spaced in another way; the quotes of
-   * others may also stand beside a key that only the fields show.
+   * `"key": "value"`, and items after the item before them. Literals of packs are known to be at most spaced in another way; what
+   * others have of JSON may be written so in a field only.
    */
   get seesCompactJson(): boolean {
     this.#seesCompactJson ??=
       this.common.length === 0 &&
       this.#literals.every((texts, i) => {
-        if (!isOfPack(this.#rules[i] as CompiledRule)) return !texts.some((text) => text.includes('"'));
+        if (!isOfPack(this.#rules[i] as CompiledRule)) return !texts.some((text) => /["{}[\],:]/.test(text));
         return texts.every(
           (text) => !BESIDE_FIELD.test(text) || texts.includes(text.replace(/([":,]) /g, '$1')),
         );

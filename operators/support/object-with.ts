@@ -1,6 +1,6 @@
 import { type Check, type Checks, OBJECT } from './check-options.ts';
 
-/** Options within an option. */
+/** Checks an option that is an object, and refuses unknown fields. */
 export const objectWith =
   <Options extends object>(checks: Checks<Options>): Check =>
   (value) => {

@@ -11,8 +11,8 @@ export interface TextStream<T> {
 type EmitText = (make: () => string) => void;
 
 /**
- * Emits what a stream makes of the pieces of the source, none of it empty. What it holds back leaves before the end of the source, and
- * before an error of it. What the stream throws is an error notification.
+ * Emits what a stream makes of the pieces of the source, none of it empty. Text that is held back is emitted before the source
+ * completes or fails. An exception from the stream becomes an error notification.
  *
  * @param streamFor returns the stream for a subscriber, which can emit between pieces and add what ends with the subscription
  */

@@ -3,7 +3,7 @@
  * strings, and written as integers again unless they have been masked. Node.js 20 has no `JSON.rawJSON`.
  */
 
-/** Characters for private use, which no rule takes for a part of a value. They are random, so that no text can pretend to have the mark. */
+/** Characters for private use, which no rule takes for a part of a value. They are random, so that input has them by chance only. */
 const MARK = /* @__PURE__ */ String.fromCharCode(
   .../* @__PURE__ */ Array.from({ length: 4 }, () => 0xe000 + Math.floor(Math.random() * 6400)),
 );

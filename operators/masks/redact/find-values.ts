@@ -6,7 +6,6 @@ import { hasKeyword } from '../search/keyword.ts';
 /** Where a rule found a value, in UTF-16 units of the original string. */
 export interface Finding {
   readonly rule: string;
-  /** In its string; in the JSON of its event for an item of an array that is found by what stands beside it. */
   readonly start: number;
   readonly end: number;
   /** The field that holds the string, if it is one of an event: `user.email`. Keys that may be content are `*`. */

@@ -54,7 +54,7 @@ export function redactStream(options: RedactStreamOptions): OperatorFunction<str
       write: (piece) => {
         pause?.unsubscribe();
         const text = pieces.write(piece);
-        if (pieces.held > 0)
+        if (pieces.held > 0 && !subscription.closed)
           pause = longTimer(flushAfter, scheduler).subscribe(() => emit(() => pieces.flush()));
         return text;
       },

@@ -9,7 +9,7 @@ import { encodingsIn } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
 import type { Finding } from './find-values.ts';
 import { applyToJson } from './json-fields.ts';
-import { type IsKept, isArrayInJson, jsonOf, withBoundValues, withStringsOfJson } from './mask-json.ts';
+import { hasItems, type IsKept, isArrayInJson, JsonWithItems } from './list-items.ts';
 import { LineContext } from './open-lines.ts';
 import { StreamMasker } from './stream-masker.ts';
 import { type RedactorOptions, TextMasker } from './text-masker.ts';
@@ -136,7 +136,9 @@ export class Redactor {
     const tracker = source === undefined ? undefined : this.#tracker;
     tracker?.startEvent(source as string);
     const fields: MaskFields = tracker === undefined ? this.#ofEvents : this.#fieldsWithBlocks;
-    return withBoundValues(maskFieldsOf(event, fields), (json) => this.#texts.mask(json), this.#isKept(true));
+    const masked = maskFieldsOf(event, fields);
+    this.#maskItems(masked, true);
+    return masked;
   }
 
   /** Which fields no mask changes. Undefined if there are none. */
@@ -175,13 +177,36 @@ export class Redactor {
       lenient: leniency(replace),
     });
     try {
-      return withBoundValues(
-        masked,
-        (json) => (json.length > maxLength ? json : this.#texts.mask(json)),
-        this.#isKept(false),
-      );
+      this.#maskItems(masked, false, maxLength, () => replace('an item of an array'));
+      return masked;
     } catch {
       return replace('an object');
+    }
+  }
+
+  /**
+   * Masks items of arrays by what stands beside the arrays. The value belongs to this, and its fields are masked.
+   *
+   * @param replace what replaces an item if the JSON of the value is longer than `maxLength`
+   */
+  #maskItems(
+    value: unknown,
+    isEvent: boolean,
+    maxLength = Number.POSITIVE_INFINITY,
+    replace = () => '',
+  ): void {
+    if (!hasItems(value)) return;
+    const texts = this.#texts;
+    const items = new JsonWithItems(value, this.#isKept(isEvent));
+    if (items.json.length > maxLength) items.replaceAll(replace);
+    else if (!texts.isClean(items.json)) {
+      items.replace(texts.find(items.json), (found, rule, { text, field }) => {
+        texts.count(rule, 1);
+        this.#at(field?.key, field?.within, () =>
+          this.#options.onFind?.({ rule, start: 0, end: text.length }),
+        );
+        return this.#options.replace(found, rule);
+      });
     }
   }
 
@@ -241,7 +266,7 @@ export class Redactor {
     const hasPolicies = this.#options.fields !== undefined;
     return new StreamMasker(
       {
-        longestLiteral: texts.rules.longestLiteral(),
+        longestLiteral: texts.longestLiteral,
         mayChange: (text) => texts.mayChange(text),
         isOpen: () => lines.isOpen(STREAM) || tracker.mayBeInBlock(STREAM),
         maskLine: (line) => this.#maskLine(STREAM, line, lines, tracker),
@@ -295,9 +320,10 @@ export class Redactor {
       keepsNumber,
       keepsKey,
       namesIn,
-      whole: {
-        jsonOf: (row) => jsonOf({ data: row }, this.#isKept(true)),
-        apply: (row, masked) => void Object.assign(row, withStringsOfJson({ data: row }, masked).data),
+      leavesItems: (rows) => {
+        const json = rows.map((row) => new JsonWithItems({ data: row }, this.#isKept(true)).json);
+        if (json.some(({ length }) => length > lines.maxLineLength)) return false;
+        return this.#texts.leaves(json.join('\n'), (text) => lines.map(text));
       },
       lines,
     };

@@ -167,6 +167,11 @@ export class TextMasker {
     return !this.decodes || this.leaves(json, (text) => this.maskEncoded(text));
   }
 
+  /** Characters of the longest literal that {@link mayChange} looks for. */
+  get longestLiteral(): number {
+    return Math.max(this.rules.longestLiteral(), this.#namesOfRecords().longest);
+  }
+
   #mayHaveBase64(text: string): boolean {
     const { decode } = this.#options;
     return decode.base64 > 0 && /[\w+/-]{20}/.test(text) && encodingsIn(asBytes(text), decode).length > 0;

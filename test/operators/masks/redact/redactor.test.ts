@@ -220,6 +220,7 @@ const BESIDE = [
   { argv: ['mysql', '-u', 'root', '-phunter2'] },
   { process: { args: ['docker', 'login', '-p', 'hunter2'] } },
   { auth: ['ada', 'hunter2'] },
+  { sql: 'UPDATE users SET id = $1, password = $2', params: '[7,"hunter2"]' },
 ];
 
 describe('lists', () => {
@@ -234,6 +235,18 @@ describe('lists', () => {
     expect(JSON.stringify(masked)).not.toContain('hunter2');
     expect([masked.timestamp, masked.at, counts.length]).toEqual([event.timestamp, event.at, 1]);
     expect(Object.keys(masked.data)).toEqual(Object.keys(data));
+  });
+
+  it('are all that is masked so', () => {
+    const rules = {
+      OTP: '\\b\\d{6}\\b',
+      YEAR: '2026',
+      AUTH: { match: 'auth": ?\\["ada", ?"([^\\]]*)"', mask: 1 },
+    };
+    const mask = redactor({ rules, replace: (value, id) => `"${id} ${value.length}"` });
+    const event = { timestamp: '2026-01-01T00:00:00Z', lat: 52.123456, auth: ['ada', 'hun"ter\\2'] };
+    expect(mask(event)).toEqual({ ...event, auth: ['ada', '"AUTH 9"'] });
+    expect(event.auth).toEqual(['ada', 'hun"ter\\2']);
   });
 });
 
