@@ -55,10 +55,11 @@ export class RowsMasker {
     /** Masks the rows up to one; returns the end of the first few that it has to leave. */
     const finish = (end: number): number | undefined => {
       const count = counts.slice(0, end - first).reduce((sum, more) => sum + more, 0);
-      if (this.#maskTexts(count) || (end - first === 1 && maskAlone(first))) {
+      const isMasked = this.#maskTexts(count);
+      if (isMasked || (end - first === 1 && maskAlone(first))) {
         this.#forget(0, count);
         counts.splice(0, end - first);
-        const places = withItems.filter((place) => place >= first && place < end);
+        const places = isMasked ? withItems.filter((place) => place >= first && place < end) : [];
         const left = this.#maskItems(rows, places, maskAlone);
         first = left ?? end;
         return left === undefined ? undefined : left + 1;
