@@ -196,7 +196,7 @@ describe('@millrace/operators, installed alone', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 
-  it('brings what follows files and parses expressions, in less than 3.2 MB beside rxjs', () => {
+  it('brings what follows files and parses expressions, in less than 3.3 MB beside rxjs', () => {
     const packages = alone.packages().map((path) => path.replace(/^node_modules\//, ''));
     expect(packages.toSorted()).toEqual([
       '@eslint-community/regexpp',
@@ -210,7 +210,7 @@ describe('@millrace/operators, installed alone', () => {
     ]);
     const ours = packages.filter((name) => name !== 'rxjs' && name !== 'tslib');
     const sizes = ours.map((name) => sizeOf(join(alone.folder, 'node_modules', name)));
-    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(3.2e6);
+    expect(sizes.reduce((bytes, size) => bytes + size, 0)).toBeLessThan(3.3e6);
   });
 
   it.each([
