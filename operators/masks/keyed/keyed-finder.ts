@@ -147,7 +147,7 @@ export function compileVocabulary(vocabulary: Vocabulary): CompiledVocabulary {
   return compiled;
 }
 
-/** The literals of the names of a rule with keywords of its own: which may come after the value. */
+/** The literals of the names of a rule that has keywords of its own, which may come after the value. Others have none. */
 export function literalsOfNames({ vocabulary, kinds, keywords }: KeyedRule): readonly Keyword[] {
   return keywords === undefined
     ? []

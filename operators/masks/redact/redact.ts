@@ -2,15 +2,16 @@ import { map, type OperatorFunction } from 'rxjs';
 import {
   ANY_OBJECT,
   atLeast,
+  type Check,
   type Checks,
   COUNT_FROM_0,
   checkRequired,
   FUNCTION,
+  OBJECT,
   STRINGS,
   TEXT,
   UNIT,
 } from '../../support/check-options.ts';
-import { objectWith } from '../../support/object-with.ts';
 import type { KeyedRule } from '../keyed/vocabulary.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
@@ -48,6 +49,21 @@ export interface RedactOptions {
   /** Runs masking that could take long, and may throw: see `regexMasker`. Without it, this time has no bound. */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
+
+/** Checks an option that is an object, and refuses unknown fields. */
+const objectWith =
+  <Options extends object>(checks: Checks<Options>): Check =>
+  (value) => {
+    if (OBJECT(value) !== true) return 'an object';
+    for (const name in value as Options) {
+      if (!Object.hasOwn(checks, name))
+        return `an object with no other fields than ${Object.keys(checks).join(', ')}`;
+      const one = (value as Options)[name];
+      const expected = one === undefined || checks[name](one);
+      if (expected !== true) return `an object whose ${name} is ${expected}`;
+    }
+    return true;
+  };
 
 const ENTROPY = /* @__PURE__ */ objectWith<EntropyRuleOptions>({
   threshold: UNIT,

@@ -307,6 +307,7 @@ export class Redactor {
     );
     if (lines === undefined || this.#options.onFind !== undefined) return undefined;
     const { fateOf, keepsNumber, keepsKey, namesIn } = this.#fields;
+    const isKept = this.#isKept(true);
     return {
       // In a block, a field is masked although its own text is harmless.
       takes: (row) => sourceOf(row) === source && tracker?.mayBeInBlock(source) !== true,
@@ -321,7 +322,7 @@ export class Redactor {
       keepsKey,
       namesIn,
       leavesItems: (rows) => {
-        const json = rows.map((row) => new JsonWithItems({ data: row }, this.#isKept(true)).json);
+        const json = rows.map((row) => new JsonWithItems({ data: row }, isKept).json);
         if (json.some(({ length }) => length > lines.maxLineLength)) return false;
         return this.#texts.leaves(json.join('\n'), (text) => lines.map(text));
       },
