@@ -5,7 +5,7 @@ import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts
 import { costOf } from '../../../operators/masks/expression/cost.ts';
 import { compileExpression, ExpressionError } from '../../../operators/masks/python-regex.ts';
 import { loadPlannedSearch, regexMasker } from '../../../operators/masks/regex-mask.ts';
-import { regexMaskRules } from '../../../operators/masks/regex-mask-rules.ts';
+import { jsonKeeperOf, regexMaskRules } from '../../../operators/masks/regex-mask-rules.ts';
 import { expressions, textsNear } from '../../support/expressions.ts';
 import { nearMatches } from '../../support/near-matches.ts';
 import { projectRules } from '../../support/project-rules.ts';
@@ -45,12 +45,16 @@ function expectSame(rules: Rules, texts: readonly string[]): void {
   let counts: [string, number][] = [];
   const mask = regexMasker({ ...NAMES_ALONE, rules, onMask: (...report) => counts.push(report) });
   const plain = plainMask(rules);
+  // What keeps JSON is tested in json-lines.test.ts: it is the same for both.
+  const options = { ...NAMES_ALONE, rules };
+  const keeper = jsonKeeperOf(regexMaskRules(options), options);
   // The first few are left to the engine.
   for (let i = 0; i < 20; i++) mask('');
   for (const text of texts) {
     counts = [];
     const found = JSON.stringify({ masked: mask(text), counts });
-    const wanted = JSON.stringify(plain(text));
+    const { masked, counts: wantedCounts } = plain(text);
+    const wanted = JSON.stringify({ masked: keeper.keep(text, masked), counts: wantedCounts });
     // To hand all of it to `expect` each time would take longer than the masks.
     if (found !== wanted) expect({ rules, text, found }).toEqual({ rules, text, found: wanted });
   }
@@ -125,6 +129,10 @@ function named(rules: readonly { readonly source: string }[], at: number, name: 
 }
 
 describe('a regular mask with many rules', () => {
+  it('masks what the plain way masks, and keeps JSON', () => {
+    expectSame({ 1: '\\b\\d{3}-\\d{2}-\\d{4}\\b', 4: '[^x]{2}' }, ['000-00-0000{}', '1{}']);
+  });
+
   it('masks what the plain way masks, whatever the rules and the texts', () => {
     const cases = fc
       .array(fc.oneof({ weight: 3, arbitrary: ofProject }, { weight: 1, arbitrary: drawn }), {
