@@ -48,6 +48,8 @@ export class RulePlan {
     this.#unfound = this.#guarded.filter(({ number }) => derived[number] === undefined);
     rules.forEach((rule, i) => {
       rule.isCommon = rule.rule.keywords === undefined && derived[i] === undefined;
+      // What another plan says of it is not what this one says.
+      rule.lastInert = undefined;
     });
     this.common = rules.filter(({ isCommon }) => isCommon);
     this.index = new LiteralIndex(

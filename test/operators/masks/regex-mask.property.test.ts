@@ -133,6 +133,11 @@ describe('a regular mask with many rules', () => {
     expectSame({ 1: '\\b\\d{3}-\\d{2}-\\d{4}\\b', 4: '[^x]{2}' }, ['000-00-0000{}', '1{}']);
   });
 
+  it('masks what the plain way masks, also what a name completes once the rules are planned', () => {
+    const others = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`KEY${i}`, 'k-[0-9]+']));
+    expectSame({ 0: '[ab]', 3: '(?:0){6}', ...others }, ['a00000']);
+  });
+
   it('masks what the plain way masks, whatever the rules and the texts', () => {
     const cases = fc
       .array(fc.oneof({ weight: 3, arbitrary: ofProject }, { weight: 1, arbitrary: drawn }), {
