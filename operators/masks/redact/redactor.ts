@@ -185,7 +185,7 @@ export class Redactor {
   }
 
   /**
-   * Masks items of arrays by what stands beside the arrays. The value belongs to this, and its fields are masked.
+   * Masks items of arrays by what stands beside the arrays. It changes the value in place, whose fields have been masked before.
    *
    * @param replace what replaces an item if the JSON of the value is longer than `maxLength`
    */
